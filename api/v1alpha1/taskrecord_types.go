@@ -170,9 +170,12 @@ type Action struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Submitter string `json:"submitter,omitempty"`
 
-	// Who approved it.
+	// Who approved it, and the digest of the effect and verification that was approved.
 	// +optional
 	Approval *DecisionRef `json:"approval,omitempty"`
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	ApprovedDigest string `json:"approvedDigest,omitempty"`
 
 	// True: it was ended while it waited for its approval, so no Retry may start it.
 	// +optional

@@ -1,0 +1,81 @@
+package lifecycle
+
+import (
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+func (o *Observation) needsApproval() bool {
+	return o.Template.Spec != nil && o.Template.Spec.Approval != nil && o.Template.Spec.Approval.Required
+}
+
+func checkApproval(o *Observation) *finding {
+	if !o.needsApproval() || o.approval(0) != nil {
+		return nil
+	}
+	f := pending(v1alpha1.ReasonAwaitingApproval, "it waits for a TaskDecision with action Approve, uid %s, attempt 0 and templateDigest %s", o.Submission.UID, o.Template.Digest)
+	if why := o.unknownPeople(); why != "" {
+		f.message += "; " + why
+	}
+	return f
+}
+
+// approval returns the decision that approves the attempt under the template as it is now, or nil.
+func (o *Observation) approval(attempt int32) *v1alpha1.TaskDecision {
+	for i := range o.Decisions {
+		decision := &o.Decisions[i]
+		if decision.Spec.Action != v1alpha1.DecisionApprove || decision.Spec.Attempt != attempt || !o.names(decision) {
+			continue
+		}
+		if state, _ := o.judgeApproval(decision); state == v1alpha1.DecisionPending && decision.Spec.TemplateDigest == o.Template.Digest && o.distinct(decision) {
+			return decision
+		}
+	}
+	return nil
+}
+
+// judgeApproval says whether an approval can be used at all; Pending says that it can, or cannot be told yet.
+func (o *Observation) judgeApproval(decision *v1alpha1.TaskDecision) (v1alpha1.DecisionState, string) {
+	switch {
+	case o.Template.State != TemplateReady:
+		return v1alpha1.DecisionPending, ""
+	case !o.needsApproval():
+		return v1alpha1.DecisionRefused, "the template asks for no approval"
+	case decision.Spec.TemplateDigest == "":
+		return v1alpha1.DecisionRefused, "it does not say what it approves: set templateDigest to " + o.Template.Digest
+	case decision.Spec.TemplateDigest != o.Template.Digest:
+		return v1alpha1.DecisionSuperseded, "the template's effect is another one now: approve again with templateDigest " + o.Template.Digest
+	case o.selfApproved(decision):
+		return v1alpha1.DecisionRefused, "who submitted it cannot approve it"
+	}
+	return v1alpha1.DecisionPending, ""
+}
+
+func (o *Observation) wantsDistinct() bool { return o.Template.Spec.Approval.DistinctFromSubmitter }
+
+func (o *Observation) selfApproved(decision *v1alpha1.TaskDecision) bool {
+	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
+	return o.wantsDistinct() && by != "" && by == o.submitter()
+}
+
+// distinct reports whether it is known that another person than the submitter approves, where that is asked for.
+func (o *Observation) distinct(decision *v1alpha1.TaskDecision) bool {
+	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
+	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && by != o.submitter())
+}
+
+func (o *Observation) submitter() string {
+	if o.Submission == nil {
+		return ""
+	}
+	return o.Submission.Annotations[v1alpha1.AnnotationSubmittedBy]
+}
+
+func (o *Observation) unknownPeople() string {
+	if !o.wantsDistinct() {
+		return ""
+	}
+	if o.submitter() == "" {
+		return "the approver must be another person than the submitter, and the submitter is unknown (admission did not run): submit again while the webhook runs"
+	}
+	return "the approver must be another person than the submitter"
+}

@@ -1,0 +1,112 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// conclude stores what came of an attempt or of a check.
+func conclude(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	switch {
+	case action.Phase.Terminal():
+		return late(o, action)
+	case report.Outcome == v1alpha1.OutcomeApplied && o.Flight.Check:
+		// Applied is absorbing, whichever attempt it belongs to.
+		return succeeded(o, action, v1alpha1.ReasonVerifiedApplied, orElse(report.Message, "the receiver has it"), jsonOf(report.Result), report.ResultDigest)
+	case report.Outcome == v1alpha1.OutcomeApplied:
+		return succeeded(o, action, v1alpha1.ReasonApplied, orElse(report.Message, "the effect was applied"), jsonOf(report.Result), report.ResultDigest)
+	case o.Flight.Attempt != action.Attempt.Number:
+		return late(o, action)
+	case o.Flight.Check:
+		return concludeCheck(o, action)
+	default:
+		return concludeAttempt(o, action)
+	}
+}
+
+func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	next := closed(o, action, report.Outcome, report.Message)
+	switch report.Outcome {
+	case v1alpha1.OutcomeInProgress:
+		next.Unsettled = true
+		next.Attempt.Location = report.Location
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+	case v1alpha1.OutcomeNotApplied:
+		return concludeRefusal(o, &next)
+	default: // Unknown, and whatever is not a word of ours
+		next.Attempt.Outcome = v1alpha1.OutcomeUnknown
+		next.Unsettled = true
+		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, unknownDelay(o, report))
+	}
+}
+
+// concludeRefusal goes on from an attempt that had no effect. While an earlier one is unsettled, no refusal ends the
+// action: the refusal of attempt 2 says nothing about attempt 1 (I4).
+func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	if report.Missing {
+		reason := v1alpha1.ReasonDependencyMissing
+		if action.Unsettled {
+			reason = v1alpha1.ReasonVerifying
+		}
+		return between(o, action, reason, report.Message, HeldInterval/3)
+	}
+	action.Tries++
+	wait := retryDelay(o, action.Tries, report.RetryAfter)
+	switch {
+	case action.Unsettled:
+		return between(o, action, v1alpha1.ReasonVerifying, report.Message+"; but an earlier attempt may have been applied", wait)
+	case report.Permanent:
+		return failed(o, action, v1alpha1.ReasonRejected, report.Message)
+	case action.Tries >= maxAttempts(o):
+		return failed(o, action, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+report.Message)
+	default:
+		return between(o, action, v1alpha1.ReasonRetrying, report.Message, wait)
+	}
+}
+
+// concludeCheck goes on from a poll or a verification that did not say Applied.
+func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	next := *action.DeepCopy()
+	switch {
+	case report.Outcome == v1alpha1.OutcomeInProgress:
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
+		// A poll that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
+		next.Unsettled, next.Checks = false, 0
+		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
+		next.Attempt.Message = "verified after its settling time: it had no effect"
+		return between(o, &next, v1alpha1.ReasonRetrying, next.Attempt.Message, 0)
+	case report.Outcome == v1alpha1.OutcomeNotApplied:
+		return between(o, &next, v1alpha1.ReasonVerifying, "the receiver does not have it yet; that is believed when it is asked after the settling time", max(o.untilSettled(action), time.Millisecond))
+	default:
+		next.Checks++
+		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, retryDelay(o, next.Checks, report.RetryAfter))
+	}
+}
+
+// unknownDelay is how soon an unknown outcome is looked into: at once where the receiver can be asked, and after the
+// back-off where all that can be done is to send again.
+func unknownDelay(o *Observation, report *Report) time.Duration {
+	if o.Template.Verifies {
+		return report.RetryAfter
+	}
+	return retryDelay(o, 1, report.RetryAfter)
+}
+
+func pollDelay(o *Observation, floor time.Duration) time.Duration {
+	return backoff(1, time.Second, time.Minute, floor, o.Jitter)
+}
+
+func orElse(message, otherwise string) string {
+	if message == "" {
+		return otherwise
+	}
+	return message
+}

@@ -1,0 +1,234 @@
+package lifecycle
+
+import (
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Decide says what is to be done next. It is total: for every observation there is a step.
+func Decide(o Observation) Step {
+	switch {
+	case o.Record.Object != nil:
+		return decideRecorded(&o)
+	case o.Flight.State == FlightUnacknowledged && o.Record.Read:
+		return Abandon{} // the write did not land: the slot was for nothing
+	case o.Submission == nil && !o.Record.Read:
+		return ReadRecord{}
+	case o.Submission == nil:
+		return Wait{} // no submission, no record: nothing is left to do
+	case !o.Record.Read:
+		return decideUnread(&o)
+	default:
+		return decideUnrecorded(&o)
+	}
+}
+
+// decideUnread takes the straight path, which reads nothing: where nothing stands in the way, begin, and let the
+// create find out whether there is a record. Before anything else is said the record is read: it answers first.
+func decideUnread(o *Observation) Step {
+	finding := gate(o)
+	switch {
+	case finding != nil && finding.reason == v1alpha1.ReasonInvalidName:
+		return Wait{} // the name is not the key's, so there is no record to ask
+	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State == FlightUnacknowledged, o.Submission.DeletionTimestamp != nil:
+		return ReadRecord{}
+	case o.Flight.State == FlightFull:
+		return o.waitForSlot()
+	default:
+		return Begin{Action: begin(o, newAction(o))}
+	}
+}
+
+// hasHistory reports whether a status speaks of anything that a record should know of.
+func hasHistory(status *v1alpha1.TaskSubmissionStatus) bool {
+	return status.Attempts > 0 || status.Phase == v1alpha1.PhaseProcessing || status.Phase.Terminal() || status.RecordName != ""
+}
+
+// decideUnrecorded decides for a submission that certainly has no record.
+func decideUnrecorded(o *Observation) Step {
+	status := &o.Submission.Status
+	if status.Phase.Terminal() {
+		// Without a record a verdict about the input stands; and a result whose record was deleted by hand stands too.
+		return o.judgeUnrecorded(nil)
+	}
+	if status.Attempts > 0 || status.Phase == v1alpha1.PhaseProcessing {
+		// Status makes us more careful, never less: an attempt that it knows of may have had its effect (I4).
+		return Store{Action: unsettledFromStatus(o)}
+	}
+	finding := gate(o)
+	if step := o.judgeUnrecorded(finding); step != (Wait{}) {
+		return step
+	}
+	switch {
+	case finding != nil && finding.verdict:
+		return Store{Action: verdict(o, finding)}
+	case finding != nil && finding.phase == v1alpha1.PhaseFailed:
+		return Wait{}
+	case o.Submission.DeletionTimestamp != nil:
+		return Wait{}
+	case finding != nil:
+		return finding.wait(o)
+	case o.Flight.State == FlightFull:
+		return o.waitForSlot()
+	default:
+		return Begin{Action: begin(o, newAction(o))}
+	}
+}
+
+// decideRecorded decides for an action that has a record.
+func decideRecorded(o *Observation) Step {
+	action := o.action()
+	if o.Submission != nil && o.PayloadDigest != action.PayloadDigest {
+		// The key belongs to another action (I6). Whatever that one needs is done as if this submission were not there.
+		o.Submission = nil
+	}
+	if o.Flight.State == FlightFinished {
+		return Store{Action: conclude(o, action)}
+	}
+	if o.restored() {
+		return Store{Action: unsettledFromBackup(o, action)}
+	}
+	if step := o.judgeRecorded(action); step != nil {
+		return step
+	}
+	switch {
+	case action.Phase.Terminal():
+		return decideTerminal(o, action)
+	case o.Flight.State == FlightUnacknowledged:
+		return decideUnacknowledged(o, action)
+	case o.Flight.State == FlightRunning:
+		return decideRunning(o)
+	case o.Flight.State == FlightGranted:
+		return decideGranted(o, action)
+	case action.Attempt.Open():
+		return decideOrphan(o, action)
+	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
+		return decideInProgress(o, action)
+	case action.Unsettled:
+		return recoverAttempt(o, action)
+	default:
+		return decideBetween(o, action)
+	}
+}
+
+func (o *Observation) action() *v1alpha1.Action { return o.Record.Object.Spec.Action }
+
+// decideTerminal keeps what is final, renews it where a replay needs it longer, and lets it expire.
+func decideTerminal(o *Observation, action *v1alpha1.Action) Step {
+	switch {
+	case o.Flight.State != FlightNone && o.Flight.State != FlightRunning && o.Flight.State != FlightFull:
+		return Abandon{}
+	case o.Submission != nil && o.Submission.UID != action.Submission.UID && o.halfExpired(action):
+		return Store{Action: renewed(o, action)}
+	case o.Submission == nil:
+		return decideExpiry(o, action)
+	default:
+		return Wait{}
+	}
+}
+
+// decideExpiry lets a record go whose submission is gone and whose time is over.
+func decideExpiry(o *Observation, action *v1alpha1.Action) Step {
+	switch {
+	case action.ExpiresAt == nil:
+		return Wait{}
+	case o.Now.Before(action.ExpiresAt.Time):
+		return o.until(action.ExpiresAt.Time)
+	default:
+		return Expire{}
+	}
+}
+
+// decideUnacknowledged clears up a begin whose answer was lost. What only an acknowledgement may launch was not
+// launched; where the write landed after all, that is stored, so that the next attempt can go on.
+func decideUnacknowledged(o *Observation, action *v1alpha1.Action) Step {
+	mine := action.Attempt.Open() && action.Attempt.Executor == o.Executor && action.Attempt.Number == o.Flight.Attempt
+	if mine {
+		return Store{Action: neverLaunched(o, action, "its begin was stored, but the answer was lost: it was never sent")}
+	}
+	return Abandon{}
+}
+
+func decideRunning(o *Observation) Step {
+	if left := QuietFor - o.Flight.Running; left > 0 && !o.Flight.Check && o.Submission != nil && o.Submission.Status.Phase == v1alpha1.PhasePending {
+		return Wait{In: left, Quiet: true}
+	}
+	return Wait{}
+}
+
+// decideGranted goes from an acknowledged begin to the effect, by way of the claim where there is a business key.
+func decideGranted(o *Observation, action *v1alpha1.Action) Step {
+	if !action.Attempt.Open() || action.Attempt.Number != o.Flight.Attempt || action.Attempt.Executor != o.Executor {
+		return Abandon{} // the record went on without us
+	}
+	if action.Claim == "" {
+		return Launch{}
+	}
+	return decideClaim(o, action)
+}
+
+// decideOrphan waits out an attempt of another process, and of an earlier life of its record: its whole stored
+// time-out and a grace, on this process's own clock. Then nobody will send it any more, and what it came to is Unknown.
+func decideOrphan(o *Observation, action *v1alpha1.Action) Step {
+	lost := action.Attempt.Timeout.Duration + Grace
+	if o.Sighted < lost && !o.Off.OrphanWait {
+		return Wait{In: lost - o.Sighted}
+	}
+	if action.Claim != "" {
+		if !o.Claim.Read {
+			return ReadClaim{}
+		}
+		if !o.holdsClaim() {
+			return Store{Action: neverLaunched(o, action, "its process stopped before it held the business key, so it was never sent")}
+		}
+	}
+	return Store{Action: orphaned(o, action)}
+}
+
+// decideBetween goes on where the last attempt certainly had no effect.
+func decideBetween(o *Observation, action *v1alpha1.Action) Step {
+	if o.Submission == nil {
+		return decideLeftAlone(o, action)
+	}
+	if finding := regate(o, action); finding != nil {
+		if finding.verdict {
+			return Store{Action: failed(o, action, finding.reason, finding.message)}
+		}
+		return finding.wait(o)
+	}
+	if action.Reason == v1alpha1.ReasonBusinessKeyHeld {
+		if step := decideHeld(o, action); step != nil {
+			return step
+		}
+	}
+	switch {
+	case action.NextAt != nil && o.Now.Before(action.NextAt.Time) && action.Reason != v1alpha1.ReasonBusinessKeyHeld:
+		return o.until(action.NextAt.Time)
+	case o.Flight.State == FlightFull:
+		return o.waitForSlot()
+	default:
+		return Begin{Action: begin(o, action)}
+	}
+}
+
+// decideLeftAlone keeps an action whose submission is gone and of which nothing is in doubt. No attempt starts for
+// it; applying the submission again goes on with it, and otherwise it expires.
+func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
+	if action.ExpiresAt == nil && !o.keepsRecords() {
+		return Store{Action: leftAlone(o, action)}
+	}
+	return decideExpiry(o, action)
+}
+
+func (o *Observation) waitForSlot() Step {
+	if !o.Flight.FreeAt.IsZero() {
+		return o.until(o.Flight.FreeAt)
+	}
+	return Wait{In: HeldInterval}
+}
+
+// restored reports whether the record is another object than the one that it says it is: it came out of a backup,
+// and what happened after the backup is unknown.
+func (o *Observation) restored() bool {
+	action := o.action()
+	return action.UID != "" && action.UID != o.Record.Object.UID && !action.Phase.Terminal()
+}

@@ -1,0 +1,25 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Due returns when somebody must look at a record again although nobody asks for it, and false where only a person
+// or the submission can make it go on. The record carries it as a label, which the due loop selects by (I9).
+func Due(action *v1alpha1.Action) (time.Time, bool) {
+	switch {
+	case action.Phase.Terminal(), action.ExpiresAt != nil:
+		if action.ExpiresAt == nil {
+			return time.Time{}, false
+		}
+		return action.ExpiresAt.Time, true
+	case action.Attempt.Open():
+		return action.Attempt.StartedAt.Add(action.Attempt.Timeout.Duration + Grace), true
+	case action.NextAt != nil:
+		return action.NextAt.Time, true
+	default:
+		return time.Time{}, false
+	}
+}

@@ -1,0 +1,139 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// finding is what stands between a submission and its begin.
+type finding struct {
+	phase   v1alpha1.Phase
+	reason  v1alpha1.Reason
+	message string
+	// verdict says that it is an end which needs a record: status alone could be lost.
+	verdict bool
+	// at is when to look again; zero: when something changes.
+	at time.Time
+	// decision is what caused it, where a person did.
+	decision *v1alpha1.TaskDecision
+}
+
+func pending(reason v1alpha1.Reason, format string, arguments ...any) *finding {
+	return &finding{phase: v1alpha1.PhasePending, reason: reason, message: fmt.Sprintf(format, arguments...)}
+}
+
+func refused(reason v1alpha1.Reason, message string) *finding {
+	return &finding{phase: v1alpha1.PhaseFailed, reason: reason, message: message}
+}
+
+// gate returns what stands in the way of beginning, or nil. The order is part of the contract: name, key and
+// parameters, what a person decided, the template, the approval, the time.
+func gate(o *Observation) *finding {
+	if f := checkName(o.Submission); f != nil {
+		return f
+	}
+	if o.Template.State == TemplateReady && o.Problem != nil {
+		return refused(o.Problem.Reason, o.Problem.Message)
+	}
+	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore} {
+		if f := check(o); f != nil {
+			if f.phase == v1alpha1.PhasePending && o.Submission.Spec.NotAfter != nil && (f.at.IsZero() || o.Submission.Spec.NotAfter.Time.Before(f.at)) {
+				f.at = o.Submission.Spec.NotAfter.Time
+			}
+			return f
+		}
+	}
+	return nil
+}
+
+// regate is the gate for what has begun and certainly had no effect: suspension does not stop it.
+func regate(o *Observation, action *v1alpha1.Action) *finding {
+	neverSent := action.Tries == 0 && (action.Reason == v1alpha1.ReasonBusinessKeyHeld || action.Reason == v1alpha1.ReasonDependencyMissing)
+	if neverSent {
+		if f := checkNotAfter(o); f != nil {
+			return f
+		}
+	}
+	switch {
+	case o.Submission.DeletionTimestamp != nil:
+		return pending(action.Reason, "the submission is being deleted: no attempt starts")
+	case o.Template.State != TemplateReady:
+		return pending(action.Reason, "the next attempt waits for the template: %s", o.Template.Message)
+	case o.Problem != nil:
+		return pending(action.Reason, "the next attempt waits: the template changed and refuses the parameters now: %s", o.Problem.Message)
+	case o.Template.Digest != action.EffectDigest && o.needsApproval() && !o.approvedSince(action):
+		return pending(action.Reason, "the template's effect changed since it was approved; approve attempt %d again with templateDigest %s", action.Attempt.Number, o.Template.Digest)
+	}
+	return nil
+}
+
+func (o *Observation) approvedSince(action *v1alpha1.Action) bool {
+	return action.ApprovedDigest == o.Template.Digest
+}
+
+// wait waits for what was found.
+func (f *finding) wait(o *Observation) Step {
+	if f.at.IsZero() {
+		return Wait{}
+	}
+	return o.until(f.at)
+}
+
+func checkName(submission *v1alpha1.TaskSubmission) *finding {
+	name, err := v1alpha1.NameForKey(submission.Key())
+	switch {
+	case err != nil:
+		return refused(v1alpha1.ReasonInvalidName, err.Error())
+	case name != submission.Name && submission.Spec.IdempotencyKey == "":
+		return refused(v1alpha1.ReasonInvalidName, fmt.Sprintf(
+			"the name %q cannot be its own key: it is longer than %d characters or looks like a derived name; set spec.idempotencyKey to it and metadata.name to %q", submission.Name, v1alpha1.MaxNameLength, name))
+	case name != submission.Name:
+		return refused(v1alpha1.ReasonInvalidName, fmt.Sprintf("the name of this key is %q: set metadata.name to it and submit again", name))
+	}
+	return nil
+}
+
+func checkNotAfter(o *Observation) *finding {
+	if at := o.Submission.Spec.NotAfter; at != nil && !o.Now.Before(at.Time) {
+		f := refused(v1alpha1.ReasonTooLate, "it had not begun by its notAfter")
+		f.verdict = true
+		return f
+	}
+	return nil
+}
+
+func checkCancelled(o *Observation) *finding {
+	for i := range o.Decisions {
+		decision := &o.Decisions[i]
+		if decision.Spec.Action == v1alpha1.DecisionCancel && decision.Spec.UID == o.Submission.UID && decision.Spec.Attempt == 0 {
+			f := refused(v1alpha1.ReasonCancelled, "cancelled before it began: "+decision.Spec.Reason)
+			f.verdict, f.decision = true, decision
+			return f
+		}
+	}
+	return nil
+}
+
+func checkTemplate(o *Observation) *finding {
+	name := o.Submission.Spec.TemplateRef.Name
+	switch {
+	case o.Template.State == TemplateNotFound:
+		return pending(v1alpha1.ReasonTemplateNotFound, "there is no TaskTemplate %q in this namespace", name)
+	case o.Template.State == TemplateNotReady:
+		return pending(v1alpha1.ReasonTemplateNotReady, "the TaskTemplate %q cannot be used: %s", name, o.Template.Message)
+	case o.Template.Spec.Suspend:
+		return pending(v1alpha1.ReasonTemplateSuspended, "the TaskTemplate %q is suspended: it begins when spec.suspend is false", name)
+	}
+	return nil
+}
+
+func checkNotBefore(o *Observation) *finding {
+	if at := o.Submission.Spec.NotBefore; at != nil && o.Now.Before(at.Time) {
+		f := pending(v1alpha1.ReasonNotYet, "it begins at its notBefore")
+		f.at = at.Time
+		return f
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// judgeRecorded judges the oldest pending decision about an action that has a record: a Store that carries it out
+// and names it, or what its status is to say; nil where no decision is pending. Each answers for one attempt, once.
+func (o *Observation) judgeRecorded(action *v1alpha1.Action) Step {
+	for i := range o.Decisions {
+		decision := &o.Decisions[i]
+		if step := o.judgeOne(action, decision); step != nil {
+			return step
+		}
+	}
+	return nil
+}
+
+func (o *Observation) judgeOne(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	switch {
+	case carriedOut(action.Decision, decision), carriedOut(action.Approval, decision):
+		return Judge{decision, v1alpha1.DecisionApplied, "done"}
+	case !o.names(decision):
+		return Judge{decision, v1alpha1.DecisionRefused, "its uid is neither that of the submission nor that of its record"}
+	case decision.Spec.Attempt != action.Attempt.Number:
+		return Judge{decision, v1alpha1.DecisionSuperseded, fmt.Sprintf("it judges attempt %d, and the current one is %d", decision.Spec.Attempt, action.Attempt.Number)}
+	}
+	switch decision.Spec.Action {
+	case v1alpha1.DecisionApprove:
+		return o.judgeLateApproval(action, decision)
+	case v1alpha1.DecisionCancel:
+		return o.judgeCancel(action, decision)
+	case v1alpha1.DecisionRetry:
+		return o.judgeRetry(action, decision)
+	case v1alpha1.DecisionConfirmApplied, v1alpha1.DecisionConfirmNotApplied:
+		return o.judgeConfirm(action, decision)
+	case v1alpha1.DecisionRelease:
+		return o.judgeRelease(action, decision)
+	default:
+		return Judge{decision, v1alpha1.DecisionRefused, "there is no such action"}
+	}
+}
+
+// judgeLateApproval leaves an approval that an edited template asked for to the next begin.
+func (o *Observation) judgeLateApproval(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	if action.Phase.Terminal() {
+		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+	}
+	if state, why := o.judgeApproval(decision); state != v1alpha1.DecisionPending {
+		return Judge{decision, state, why}
+	}
+	if o.distinct(decision) && action.ApprovedDigest != o.Template.Digest && !action.Attempt.Open() {
+		next := *action.DeepCopy()
+		next.Approval, next.ApprovedDigest = decisionRef(decision), o.Template.Digest
+		return Store{Action: o.signed(next)}
+	}
+	return nil
+}
+
+func (o *Observation) judgeCancel(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	switch {
+	case action.Phase.Terminal():
+		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+	case action.Attempt.Open(), action.Unsettled:
+		return Judge{decision, v1alpha1.DecisionRefused, "the effect may have been applied: wait until that is known, or settle it with ConfirmApplied or ConfirmNotApplied"}
+	}
+	next := failed(o, action, v1alpha1.ReasonCancelled, "cancelled: "+decision.Spec.Reason)
+	next.Decision = decisionRef(decision)
+	return Store{Action: next}
+}
+
+func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	switch {
+	case action.Phase != v1alpha1.PhaseFailed:
+		return Judge{decision, v1alpha1.DecisionRefused, "only a failed submission can be retried"}
+	case action.Unapproved:
+		return Judge{decision, v1alpha1.DecisionRefused, "it was ended before it was approved, which is final: submit it under a new key"}
+	case o.Submission == nil || o.Submission.DeletionTimestamp != nil:
+		return Judge{decision, v1alpha1.DecisionRefused, "its submission is gone: apply it again first"}
+	case o.Submission.Spec.NotAfter != nil && !o.Now.Before(o.Submission.Spec.NotAfter.Time):
+		return Judge{decision, v1alpha1.DecisionRefused, "its notAfter has passed"}
+	}
+	next := between(o, action, v1alpha1.ReasonRetrying, "a person asked for another try: "+decision.Spec.Reason, 0)
+	next.Tries, next.Checks = 0, 0
+	next.Retries++
+	next.CompletedAt, next.ExpiresAt = nil, nil
+	next.Decision = decisionRef(decision)
+	if o.BusinessKey != "" {
+		next.BusinessKey, next.Claim = o.BusinessKey, v1alpha1.ClaimName(o.Submission.Spec.TemplateRef.Name, o.BusinessKey)
+	}
+	return Store{Action: next}
+}
+
+func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	switch {
+	case action.Phase.Terminal():
+		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+	case action.Attempt.Open():
+		return Judge{decision, v1alpha1.DecisionRefused, "the attempt is still being carried out: confirm when its outcome is unknown"}
+	case !action.Unsettled:
+		return Judge{decision, v1alpha1.DecisionRefused, "there is nothing to confirm: no attempt has an unknown outcome"}
+	case decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied && decision.Spec.Result != nil:
+		return Judge{decision, v1alpha1.DecisionRefused, "only ConfirmApplied has a result"}
+	}
+	var next v1alpha1.Action
+	if decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied {
+		next = failed(o, action, v1alpha1.ReasonConfirmedNotApplied, "a person confirmed that it had no effect: "+decision.Spec.Reason)
+		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
+	} else {
+		result := decision.Spec.Result
+		var digest string
+		if result != nil {
+			digest, _ = v1alpha1.Digest(result.Raw)
+		}
+		next = succeeded(o, action, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied: "+decision.Spec.Reason, result, digest)
+	}
+	next.Decision = decisionRef(decision)
+	return Store{Action: next}
+}
+
+// judgeRelease gives a business key free. Asked again after a crash, it finds the claim gone or another's, and is done.
+func (o *Observation) judgeRelease(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	switch {
+	case action.Phase != v1alpha1.PhaseSuccess:
+		return Judge{decision, v1alpha1.DecisionRefused, "only a successful submission releases its business key"}
+	case action.Claim == "" || action.DuplicateOf != "":
+		return Judge{decision, v1alpha1.DecisionRefused, "it holds no business key"}
+	case !o.Claim.Read:
+		return ReadClaim{}
+	case o.holdsClaim():
+		return Release{}
+	default:
+		return Judge{decision, v1alpha1.DecisionApplied, "the business key is not held by this submission any more"}
+	}
+}
+
+// judgeUnrecorded judges decisions about a submission that has no record. Wait{} says that none needs a word now.
+func (o *Observation) judgeUnrecorded(f *finding) Step {
+	for i := range o.Decisions {
+		decision := &o.Decisions[i]
+		switch {
+		case f != nil && f.decision == decision:
+			continue // it becomes the verdict
+		case decision.Spec.UID != o.Submission.UID:
+			return Judge{decision, v1alpha1.DecisionRefused, "its uid is not that of the submission"}
+		case decision.Spec.Action == v1alpha1.DecisionApprove && decision.Spec.Attempt == 0 && !o.Submission.Status.Phase.Terminal():
+			if state, why := o.judgeApproval(decision); state != v1alpha1.DecisionPending {
+				return Judge{decision, state, why}
+			}
+		case o.Submission.Status.Phase.Terminal():
+			return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished, and there is no record that could be reopened: submit under a new key"}
+		default:
+			return Judge{decision, v1alpha1.DecisionRefused, "nothing was begun yet, so there is nothing to decide but Approve or Cancel, for attempt 0"}
+		}
+	}
+	return Wait{}
+}
+
+// names reports whether a decision means this submission or its record, and not another one of the same name.
+func (o *Observation) names(decision *v1alpha1.TaskDecision) bool {
+	uid := decision.Spec.UID
+	return (o.Submission != nil && uid == o.Submission.UID) || (o.Record.Object != nil && uid == o.Record.Object.UID)
+}
+
+func carriedOut(stored *v1alpha1.DecisionRef, decision *v1alpha1.TaskDecision) bool {
+	return stored != nil && stored.UID == decision.UID
+}
+
+func decisionRef(decision *v1alpha1.TaskDecision) *v1alpha1.DecisionRef {
+	return &v1alpha1.DecisionRef{
+		Name: decision.Name, UID: decision.UID, Action: decision.Spec.Action, Reason: cut(decision.Spec.Reason, maxAttemptMessage),
+		By: cut(decision.Annotations[v1alpha1.AnnotationDecidedBy], maxMessage), At: decision.CreationTimestamp,
+	}
+}

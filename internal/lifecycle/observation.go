@@ -1,0 +1,162 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Observation is everything that is known about one action at one moment.
+type Observation struct {
+	// Now is this machine's wall clock. It decides what is due and what expires, never whether an effect is safe.
+	Now time.Time
+	// Jitter is a number in [0, 1) that spreads retries.
+	Jitter float64
+	// Executor is the identity of this process, random for each start.
+	Executor string
+
+	// Submission is nil where there is none (any more), and the record is driven on alone.
+	Submission *v1alpha1.TaskSubmission
+	// Key is the idempotency key, of the submission or else of the record.
+	Key string
+	// PayloadDigest is the digest of what the submission asks for.
+	PayloadDigest string
+	// Problem is what is wrong with the input, where the template can tell; nil otherwise.
+	Problem *Problem
+	// BusinessKey is what the template makes of the parameters; empty where it has none.
+	BusinessKey string
+
+	Template  Template
+	Record    Record
+	Claim     Claim
+	Flight    Flight
+	Decisions []v1alpha1.TaskDecision // those that are Pending, oldest first
+
+	// Sighted is for how long this process, on its own monotonic clock, has known the current attempt to be where it
+	// is: since its begin where it is this process's own, and otherwise since it was first seen.
+	Sighted time.Duration
+
+	// Off switches rules off, to show that each is needed. Zero in every build that is meant to be used.
+	Off Off
+}
+
+// Problem is a fault of the input: InvalidParameters or KeyMismatch.
+type Problem struct {
+	Reason  v1alpha1.Reason
+	Message string
+}
+
+// TemplateState says whether the template can be used.
+type TemplateState int
+
+const (
+	TemplateReady TemplateState = iota
+	TemplateNotFound
+	TemplateNotReady
+)
+
+// Template is what the lifecycle must know of the submission's template.
+type Template struct {
+	State TemplateState
+	// Message says what is wrong where it is not ready.
+	Message string
+	// Spec holds the policies; nil unless ready.
+	Spec *v1alpha1.TaskTemplateSpec
+	// Digest of effect and verification.
+	Digest string
+	// Timeout of an attempt; ReplaySafe, RemembersFor, Verifies and SettleAfter as package effect has them.
+	Timeout      time.Duration
+	ReplaySafe   bool
+	RemembersFor time.Duration
+	Verifies     bool
+	SettleAfter  time.Duration
+}
+
+// Record is what is known of the record.
+type Record struct {
+	// Read says that the object was read live or written by this process; without it, nothing is known.
+	Read bool
+	// Object is nil where there is none.
+	Object *v1alpha1.TaskRecord
+}
+
+// Claim is what is known of the claim on the business key.
+type Claim struct {
+	// Read says that the object was read live or written by this process.
+	Read bool
+	// Object is nil where there is none.
+	Object *v1alpha1.TaskRecord
+	// Holder is the record that holds it, where it is another one; nil where that is gone.
+	Holder *v1alpha1.TaskRecord
+}
+
+// FlightState says what the in-flight table knows.
+type FlightState int
+
+const (
+	// FlightNone: nothing of this action runs here.
+	FlightNone FlightState = iota
+	// FlightFull: a slot was asked for, and there was none.
+	FlightFull
+	// FlightUnacknowledged: a begin was written, and its answer did not arrive. It was not launched.
+	FlightUnacknowledged
+	// FlightGranted: the begin was acknowledged. It was not launched yet.
+	FlightGranted
+	// FlightRunning: the effect, or a check, is under way.
+	FlightRunning
+	// FlightFinished: there is a report, not stored yet.
+	FlightFinished
+)
+
+// Flight is what runs, or ran, of this action in this process.
+type Flight struct {
+	State FlightState
+	// Attempt is the number of the attempt that is executed or checked.
+	Attempt int32
+	// Check says that it is a verification or a poll, not the effect itself.
+	Check bool
+	// Settled says of a check that it was begun after the settling time.
+	Settled bool
+	// Running is for how long it has been under way.
+	Running time.Duration
+	// Report is what came of it, where it is finished.
+	Report Report
+	// FreeAt is when a begin is allowed again, where the rate is used up.
+	FreeAt time.Time
+}
+
+// Report is what came of an attempt or of a check.
+type Report struct {
+	Outcome v1alpha1.Outcome
+	// Permanent says of NotApplied that trying again is of no use.
+	Permanent bool
+	// Missing says that something which the template names was missing, so nothing was sent. It does not count.
+	Missing      bool
+	Message      string
+	Result       json.RawMessage
+	ResultDigest string
+	RetryAfter   time.Duration
+	Location     string
+}
+
+// Off names the rules that a test may switch off; see docs/guarantees.md.
+type Off struct {
+	// SettleAfter: "it did not happen" is believed at once.
+	SettleAfter bool
+	// OrphanWait: an attempt of another process is taken as lost at once.
+	OrphanWait bool
+}
+
+// Grace is how long an orphaned attempt is waited for beyond its own time-out.
+const Grace = 5 * time.Second
+
+// QuietFor is how long an effect may run before its submission's status says Processing: a short effect needs
+// one status write less.
+const QuietFor = 500 * time.Millisecond
+
+// HeldInterval is how often the holder of a business key is looked at, where no event wakes the waiting.
+const HeldInterval = 30 * time.Second
+
+// defaultRecordTTL keeps a record whose template is gone.
+const defaultRecordTTL = 720 * time.Hour

@@ -1,0 +1,100 @@
+package lifecycle
+
+import (
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Project returns the status of the submission: a projection of the record and of what is awaited. The same
+// observation gives the same status, so that nothing is written without a change.
+func Project(o Observation) v1alpha1.TaskSubmissionStatus {
+	status := v1alpha1.TaskSubmissionStatus{
+		Phase: v1alpha1.PhasePending, Reason: v1alpha1.ReasonAccepted, Message: "it is about to begin",
+		BusinessKey: o.BusinessKey,
+	}
+	old := &o.Submission.Status
+	switch {
+	case o.Record.Object != nil && o.PayloadDigest != o.action().PayloadDigest:
+		status.Phase, status.Reason = v1alpha1.PhaseFailed, v1alpha1.ReasonKeyReused
+		status.Message = "the idempotency key belongs to another action, with another template or other parameters: submit this one under a key of its own"
+		status.RecordName = o.Record.Object.Name
+	case o.Record.Object != nil:
+		projectRecord(&o, &status)
+	case old.Phase.Terminal():
+		return *old.DeepCopy()
+	default:
+		if f := gate(&o); f != nil {
+			status.Phase, status.Reason, status.Message = f.phase, f.reason, f.message
+		} else if o.Flight.State == FlightFull {
+			status.Reason, status.Message = v1alpha1.ReasonLimitReached, limitMessage
+		}
+	}
+	if status.Phase.Terminal() && status.CompletedAt == nil {
+		status.CompletedAt = stamped(old.CompletedAt, o.Now)
+	}
+	status.ObservedGeneration = o.Submission.Generation
+	status.Conditions = conditions(&o, &status)
+	return status
+}
+
+const limitMessage = "the template's limits allow no further attempt at the moment"
+
+func projectRecord(o *Observation, status *v1alpha1.TaskSubmissionStatus) {
+	action := o.action()
+	status.Phase, status.Reason, status.Message = action.Phase, action.Reason, action.Message
+	status.Attempts = action.Attempt.Number
+	status.Result, status.ResultDigest = copied(action.Result), action.ResultDigest
+	status.DuplicateOf = action.DuplicateOf
+	status.Replayed = action.Submission.UID != o.Submission.UID
+	status.RecordName = o.Record.Object.Name
+	status.StartedAt, status.CompletedAt, status.ExpiresAt = action.StartedAt, action.CompletedAt, action.ExpiresAt
+	if action.BusinessKey != "" {
+		status.BusinessKey = action.BusinessKey
+	}
+	if !action.Phase.Terminal() {
+		status.ExpiresAt = nil
+		projectWaiting(o, action, status)
+	}
+}
+
+// projectWaiting says what an action that has not ended waits for, where the record alone does not say it.
+func projectWaiting(o *Observation, action *v1alpha1.Action, status *v1alpha1.TaskSubmissionStatus) {
+	neverSent := action.Reason == v1alpha1.ReasonBusinessKeyHeld || action.Reason == v1alpha1.ReasonDependencyMissing
+	switch {
+	case neverSent && action.Tries == 0:
+		status.Phase = v1alpha1.PhasePending
+	case neverSent:
+		status.Reason = v1alpha1.ReasonRetrying
+	case action.Unsettled && o.Template.State != TemplateReady:
+		status.Reason = v1alpha1.ReasonOutcomeUnknown
+		status.Message = "an attempt may have been applied, and its template cannot be used to find out: " + o.Template.Message
+	case action.Attempt.Open() && o.Flight.State == FlightNone:
+		status.Message = "an operator process that may be gone carries it out; its time-out is waited for before anything else is done"
+	}
+	if !action.Unsettled && !action.Attempt.Open() {
+		if f := regate(o, action); f != nil && f.phase == v1alpha1.PhasePending {
+			status.Message = cut(f.message, maxMessage)
+		} else if o.Flight.State == FlightFull {
+			status.Message = limitMessage
+		}
+	}
+}
+
+// stamped keeps a time that was written before, so that a status does not change by itself.
+func stamped(old *metav1.Time, now time.Time) *metav1.Time {
+	if old != nil {
+		return old
+	}
+	return &metav1.Time{Time: now.Truncate(time.Second)}
+}
+
+func copied(result *apiextensionsv1.JSON) *apiextensionsv1.JSON {
+	if result == nil {
+		return nil
+	}
+	return result.DeepCopy()
+}

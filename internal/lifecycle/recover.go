@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// recoverAttempt decides what clears up an unsettled action: a check, a repeat that is safe, or a person (I4).
+func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
+	if action.Reason == v1alpha1.ReasonOutcomeUnknown {
+		return Wait{} // it was asked already; a decision answers
+	}
+	if o.Template.State != TemplateReady {
+		return Wait{} // nothing can be asked until the template is back
+	}
+	if why := o.asks(action); why != "" {
+		return Store{Action: asking(o, action, why)}
+	}
+	if action.NextAt != nil && o.Now.Before(action.NextAt.Time) {
+		return o.until(action.NextAt.Time)
+	}
+	if o.Flight.State == FlightFull {
+		return o.waitForSlot()
+	}
+	if o.Template.Verifies && !o.replaysNow(action) {
+		return Check{Settled: o.settled(action)}
+	}
+	if o.Submission == nil || o.Submission.DeletionTimestamp != nil {
+		return Store{Action: asking(o, action, "its submission is gone, so the effect is not sent again; apply the submission again, or decide")}
+	}
+	next := begin(o, action)
+	next.Checks++
+	return Begin{Action: next}
+}
+
+// asks returns why a person must decide, or nothing.
+func (o *Observation) asks(action *v1alpha1.Action) string {
+	policy := recovery(o)
+	switch {
+	case policy.Mode == v1alpha1.RecoveryManual:
+		return "the template leaves unknown outcomes to a person"
+	case o.Template.Digest != action.EffectDigest:
+		return "the template's effect or verification was changed since the attempt, so neither can say what became of it"
+	case action.Checks >= policy.MaxChecks:
+		return "no check has cleared it up, and recovery.maxChecks is used up"
+	case o.Template.Verifies, o.remembered(action):
+		return ""
+	case o.Template.ReplaySafe:
+		return "the receiver remembers keys no longer than receiver.remembersFor, which has passed"
+	default:
+		return "the template has no verification, and its receiver is not idempotent"
+	}
+}
+
+// remembered reports whether sending the same key again is safe now.
+func (o *Observation) remembered(action *v1alpha1.Action) bool {
+	return o.Template.ReplaySafe && action.StartedAt != nil && o.Now.Sub(action.StartedAt.Time) < o.Template.RemembersFor
+}
+
+// replaysNow reports whether a repeat takes the place of a check: where checks could not tell and a repeat is safe.
+func (o *Observation) replaysNow(action *v1alpha1.Action) bool {
+	return action.Checks > 0 && o.remembered(action) && o.Submission != nil
+}
+
+// settled reports whether the settling time of the current attempt has passed: its whole time-out, and what the
+// template's author knows of the receiver.
+func (o *Observation) settled(action *v1alpha1.Action) bool {
+	return o.untilSettled(action) <= 0
+}
+
+func (o *Observation) untilSettled(action *v1alpha1.Action) time.Duration {
+	if o.Off.SettleAfter {
+		return 0
+	}
+	return action.Attempt.Timeout.Duration + o.Template.SettleAfter - o.Sighted
+}
+
+// decideInProgress waits for a receiver that took the action on.
+func decideInProgress(o *Observation, action *v1alpha1.Action) Step {
+	started := action.Attempt.StartedAt
+	stuckAfter := recovery(o).StuckAfter.Duration
+	switch {
+	case o.Template.State != TemplateReady:
+		return Wait{}
+	case started != nil && stuckAfter > 0 && o.Now.Sub(started.Time) >= stuckAfter:
+		return Store{Action: stuck(o, action)}
+	case action.NextAt != nil && o.Now.Before(action.NextAt.Time):
+		return o.until(action.NextAt.Time)
+	case o.Flight.State == FlightFull:
+		return o.waitForSlot()
+	default:
+		return Check{Poll: true}
+	}
+}
