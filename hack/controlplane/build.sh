@@ -3,52 +3,74 @@
 #
 #   build.sh DIR [etcd|kube-apiserver|kube-controller-manager|kubectl ...]
 #
-# DIR receives the programs. What is already there is left alone. From a cold build cache on two cores
-# kube-apiserver takes about ten minutes, so every package that is done is counted on standard error.
+# DIR receives the programs; what is already there is left alone. From a cold build cache on two cores
+# kube-apiserver takes about ten minutes, so the packages that are done are counted on standard error.
+# Two builds into one DIR wait for each other, where there is flock.
 set -euo pipefail
 
 dir=${1:?the folder for the programs}
 shift
-[ $# -gt 0 ] || set -- etcd kube-apiserver
+[ $# -gt 0 ] || set -- etcd kube-apiserver kubectl
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")"
+export GOFLAGS=-buildvcs=false GOWORK=off CGO_ENABLED=0 GO111MODULE=on
 
-version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
-minor=${version#v1.}
-ldflags="-s -w"
-for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-  ldflags+=" -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} -X $package.gitTreeState=clean"
-done
+if command -v flock >/dev/null; then
+  exec 9>"$dir/.lock"
+  flock -n 9 || { echo "Another build into $dir is under way; waiting for it." >&2; flock 9; }
+fi
 
 package() {
   case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kube-apiserver | kube-controller-manager | kubectl) echo "k8s.io/kubernetes/cmd/$1" ;;
-    *) echo "build.sh: no program called $1; there are etcd, kube-apiserver, kube-controller-manager and kubectl" >&2; exit 2 ;;
+    *) echo "build.sh: no program called $1; there are etcd, kube-apiserver, kube-controller-manager and kubectl" >&2; return 2 ;;
   esac
 }
 
-# One line on a terminal, one line a minute elsewhere; what is not a package's name is an error worth reading.
+# What Kubernetes' own build says of itself: /version, and what kubectl compares.
+kubernetes_ldflags() {
+  local version minor package
+  version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
+  minor=${version#v1.}
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    printf ' -X %s.%s' "$package" "gitVersion=$version" "$package" gitMajor=1 \
+      "$package" "gitMinor=${minor%%.*}" "$package" gitTreeState=clean
+  done
+}
+
+# Reads what go build -v prints: packages' names are counted (one line on a terminal, one line a minute elsewhere),
+# anything else is worth reading.
 progress() {
-  awk -v program="$1" -v total="$2" -v terminal="$([ -t 2 ] && echo 1 || echo 0)" '
-    /^[A-Za-z0-9_.~-]+(\/[A-Za-z0-9_.~-]+)*$/ {
-      done++
-      if (terminal) printf "\r%s: %d of at most %d packages built", program, done, total
-      else if (systime() - said >= 60) { printf "%s: %d of at most %d packages built\n", program, done, total; said = systime() }
-      fflush(); next
-    }
-    { print; fflush() }
-    END { if (terminal && done) print "" }' >&2
+  local program=$1 total=$2 done=0 said=0 line
+  local name='^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)*$'
+  while IFS= read -r line; do
+    if ! [[ $line =~ $name ]]; then
+      printf '%s\n' "$line"
+      continue
+    fi
+    done=$((done + 1))
+    if [ -t 2 ]; then
+      printf '\r%s: %d of at most %d packages built' "$program" "$done" "$total"
+    elif [ $((SECONDS - said)) -ge 60 ]; then
+      said=$SECONDS
+      printf '%s: %d of at most %d packages built\n' "$program" "$done" "$total"
+    fi
+  done >&2
+  if [ -t 2 ] && [ "$done" -gt 0 ]; then echo >&2; fi
 }
 
 for program; do
-  [ -x "$dir/$program" ] && continue
   path=$(package "$program")
+  [ -x "$dir/$program" ] && continue
+  version=$(go list -f '{{.Module.Version}}' "$path")
   total=$(go list -deps "$path" | wc -l)
-  echo "Building $program $version (or its pinned version) from Go modules; this happens once." >&2
+  echo "Building $program $version from Go modules; this happens once." >&2
   # Built beside its place and moved there whole: a build that was stopped leaves nothing that looks done.
-  GOFLAGS="${GOFLAGS:-} -buildvcs=false" CGO_ENABLED=0 \
-    go build -v -trimpath -ldflags "$ldflags" -o "$dir/.$program.$$" "$path" 2>&1 | progress "$program" "$total"
-  mv "$dir/.$program.$$" "$dir/$program"
+  partial=$dir/.$program.$$
+  trap 'rm -f "$partial"' EXIT
+  go build -v -trimpath -ldflags "-s -w$(kubernetes_ldflags)" -o "$partial" "$path" 2>&1 | progress "$program" "$total"
+  mv "$partial" "$dir/$program"
+  echo "$program: done after $((SECONDS / 60)) min $((SECONDS % 60)) s" >&2
 done
