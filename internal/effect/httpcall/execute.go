@@ -1,0 +1,78 @@
+package httpcall
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
+)
+
+// call is the effect of one template.
+type call struct {
+	client     *client
+	request    template
+	rules      []rule
+	result     result
+	idempotent bool
+	timeout    time.Duration
+	// verification is nil where the template has none.
+	verification *verification
+}
+
+var (
+	_ effect.Effect   = (*call)(nil)
+	_ effect.Verifier = (*call)(nil)
+	_ effect.Poller   = (*call)(nil)
+)
+
+// Execute sends the request once. An error means that nothing was sent: a Secret is missing (*effect.DependencyError)
+// or cannot be read, or ctx was cancelled before.
+func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+	ctx, cancel := context.WithDeadline(ctx, attempt.Deadline)
+	defer cancel()
+	in, err := input(attempt)
+	if err != nil {
+		return rejected(err)
+	}
+	request, values, err := c.request.build(ctx, c.client, attempt, in)
+	if err == nil {
+		err = stamp(request.Header, attempt)
+	}
+	if err != nil {
+		return rejected(err)
+	}
+	answer, failure := c.client.exchange(ctx, request, attempt.Deadline, !c.idempotent)
+	if failure != nil {
+		return failure.outcome()
+	}
+	in.Response = response(answer)
+	decided := classify(c.rules, in, byAnswer(answer, c.idempotent))
+	outcome := c.client.conclude(decided, answer, values)
+	if outcome.Kind == v1alpha1.OutcomeApplied {
+		c.result.store(&outcome, answer, in, values)
+	}
+	return outcome, nil
+}
+
+// rejected turns an *invalidError into a permanent NotApplied, and passes every other error on.
+func rejected(err error) (effect.Outcome, error) {
+	var wrong *invalidError
+	if errors.As(err, &wrong) {
+		return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Permanent: true, Message: cut(wrong.message)}, nil
+	}
+	return effect.Outcome{}, err
+}
+
+// conclude makes the outcome of a verdict about an answer. The result is not in it.
+func (c *client) conclude(decided verdict, a *answer, values secrets) effect.Outcome {
+	outcome := effect.Outcome{
+		Kind: decided.kind, Permanent: decided.permanent, Message: answered(a.status, decided.message),
+		RetryAfter: retryAfter(a.header, c.now()),
+	}
+	if location := progress(a); outcome.Kind == v1alpha1.OutcomeInProgress && !values.in([]byte(location)) {
+		outcome.Location = location
+	}
+	return outcome
+}

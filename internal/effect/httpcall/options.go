@@ -1,0 +1,49 @@
+package httpcall
+
+import (
+	"context"
+	"crypto/tls"
+	"time"
+
+	"github.com/taskonce/taskonce/internal/effect"
+)
+
+// DefaultMaxResponseBytes is how much of an answer's body is read.
+const DefaultMaxResponseBytes = 1 << 20
+
+// Options of the package. The zero value works, without Secrets.
+type Options struct {
+	// Secret reads one key of one Secret, live. It returns an *effect.DependencyError where it is missing.
+	Secret func(ctx context.Context, namespace, name, key string) (string, error)
+
+	// AllowLoopback allows receivers on the operator's own machine: loopback and unspecified addresses. They are
+	// refused by default, on the address that is dialled, after DNS resolution.
+	AllowLoopback bool
+
+	// AllowLinkLocal allows link-local addresses and those of cloud metadata services, which hand out the
+	// node's credentials to whoever asks.
+	AllowLinkLocal bool
+
+	// MaxResponseBytes is how much of a body is read. Zero: DefaultMaxResponseBytes.
+	MaxResponseBytes int64
+
+	// Unsafe switches protections off, to show that they are needed. Never set it in an operator.
+	Unsafe Unsafe
+
+	// now and tls are for tests of this package.
+	now func() time.Time
+	tls *tls.Config
+}
+
+// Unsafe switches protections off.
+type Unsafe struct {
+	// ReuseConnections lets receivers that are not idempotent be called over pooled connections. Then Go's
+	// transport sends a request that has an Idempotency-Key again, by itself, when a warm connection dies
+	// (hazard 6).
+	ReuseConnections bool
+}
+
+// New returns the compiler of HTTP effects. All templates it compiles share one pool of connections.
+func New(options Options) effect.Compiler {
+	return (&compiler{client: newClient(options)}).compile
+}

@@ -1,0 +1,76 @@
+package httpcall
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/expr"
+)
+
+// Poll asks at attempt.Location, on the template's own origin only, since the template's headers go with it: 200,
+// 201 and 204 say that the receiver has finished, 202 that it has not. Every other answer, and none, is Unknown:
+// it says nothing about the action. The template's rules are for the answers of the action and are not asked.
+func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+	deadline := c.client.now().Add(c.timeout)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	in, err := input(attempt)
+	if err != nil {
+		return unverifiable(err)
+	}
+	request, values, err := c.progressRequest(ctx, attempt, in)
+	if err != nil {
+		return unverifiable(err)
+	}
+	answer, failure := c.client.exchange(ctx, request, deadline, false)
+	if failure != nil {
+		return failure.cannotTell("asking for progress")
+	}
+	in.Response = response(answer)
+	outcome := c.client.conclude(byProgress(answer.status), answer, values)
+	switch {
+	case outcome.Kind == v1alpha1.OutcomeApplied:
+		c.result.store(&outcome, answer, in, values)
+	case outcome.Kind == v1alpha1.OutcomeInProgress && outcome.Location == "":
+		outcome.Location = attempt.Location
+	}
+	return outcome, nil
+}
+
+// progressRequest makes the GET for an attempt's location, with the template's headers.
+func (c *call) progressRequest(ctx context.Context, attempt effect.Attempt, in expr.Input) (*http.Request, secrets, error) {
+	sent, err := c.request.url.Render(in)
+	if err != nil {
+		return nil, nil, invalid("the URL cannot be made: %v", err)
+	}
+	origin, err := url.Parse(sent)
+	if err != nil {
+		return nil, nil, invalid("the URL is not valid")
+	}
+	location, err := url.Parse(attempt.Location)
+	if err != nil || attempt.Location == "" || !sameOrigin(location, origin) {
+		return nil, nil, invalid("the place to ask for progress is not on the receiver's own origin")
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
+	if err != nil {
+		return nil, nil, invalid("the place to ask for progress is not a URL")
+	}
+	request.Header.Set("User-Agent", userAgent)
+	values, err := c.request.setHeaders(ctx, c.client, request.Header, in)
+	request.Header.Del("Content-Type")
+	trace(request.Header, attempt)
+	return request, values, err
+}
+
+func byProgress(status int) verdict {
+	switch status {
+	case http.StatusOK, http.StatusCreated, http.StatusNoContent:
+		return verdict{kind: v1alpha1.OutcomeApplied}
+	case http.StatusAccepted:
+		return verdict{kind: v1alpha1.OutcomeInProgress, message: "it has not finished"}
+	}
+	return verdict{kind: v1alpha1.OutcomeUnknown, message: "that says nothing about the action's progress"}
+}
