@@ -1,0 +1,191 @@
+package harness_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+func start(t *testing.T, options harness.Options) *harness.ControlPlane {
+	t.Helper()
+	c, err := harness.Start(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func kubectl(t *testing.T, c *harness.ControlPlane, args ...string) string {
+	t.Helper()
+	stdout, _, err := c.Kubectl(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+func TestStateOutlivesTheRun(t *testing.T) {
+	options := harness.Options{Dir: t.TempDir(), CRDs: true}
+
+	first := start(t, options)
+	namespace, err := first.Namespace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubectl(t, first, "apply", "-n", namespace, "-k", "config/samples")
+	manager, err := first.ManagerKubeconfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := load(t, manager).BearerToken
+	if _, err := harness.Start(options); err == nil || !strings.Contains(err.Error(), "another control plane is using") {
+		t.Errorf("a second control plane in one folder: %v", err)
+	}
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	second := start(t, options)
+	if got := kubectl(t, second, "get", "-n", namespace, "-k", "config/samples", "-o", "name"); !strings.Contains(got, "tasktemplate.taskonce.dev/award-points") {
+		t.Errorf("after a restart there are: %s", got)
+	}
+	// Tokens are still good: the key that signs them is kept, and the issuer does not change with the port.
+	config := &rest.Config{Host: second.Config.Host, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: second.Config.CAData}}
+	if _, err := kubernetes.NewForConfigOrDie(config).ServerVersion(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheManagerHasExactlyItsRights(t *testing.T) {
+	c := start(t, harness.Options{CRDs: true})
+	path, err := c.ManagerKubeconfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		verb, resource string
+		want           string
+		reason         string
+	}{
+		{"create", "taskrecords.taskonce.dev", "yes", "it writes records"},
+		{"update", "tasksubmissions.taskonce.dev --subresource=status", "yes", "it writes status"},
+		{"update", "tasksubmissions.taskonce.dev", "no", "a submission is the client's"},
+		{"delete", "tasksubmissions.taskonce.dev", "no", "nothing in this version removes submissions"},
+		{"get", "secrets", "yes", "headers come from Secrets"},
+		{"list", "secrets", "no", "Secrets are read one by one"},
+		{"patch", "taskrecords.taskonce.dev", "no", "records change by compare-and-swap of the whole"},
+	} {
+		args := append([]string{"--kubeconfig", path, "-n", "default", "auth", "can-i", tt.verb}, strings.Fields(tt.resource)...)
+		stdout, _, _ := c.Kubectl(t.Context(), args...) // it fails where the answer is no
+		if got := strings.TrimSpace(stdout); got != tt.want {
+			t.Errorf("%s %s: %s, want %s: %s", tt.verb, tt.resource, got, tt.want, tt.reason)
+		}
+	}
+}
+
+func TestTheAPIServerCanBeRestarted(t *testing.T) {
+	c := start(t, harness.Options{})
+	clients := kubernetes.NewForConfigOrDie(c.Config)
+	if err := c.StopAPIServer(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clients.ServerVersion(); err == nil {
+		t.Error("it answers although it was stopped")
+	}
+	if err := c.StartAPIServer(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clients.ServerVersion(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHelperHold is run by TestNothingOutlivesAKilledTest in a process of its own.
+func TestHelperHold(t *testing.T) {
+	dir := os.Getenv("TASKONCE_HARNESS_HOLD")
+	if dir == "" {
+		t.Skip("run by another test")
+	}
+	start(t, harness.Options{Dir: dir})
+	if err := os.WriteFile(filepath.Join(dir, "up"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-t.Context().Done()
+}
+
+func TestNothingOutlivesAKilledTest(t *testing.T) {
+	dir := t.TempDir()
+	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestHelperHold$")
+	holder.Env = append(os.Environ(), "TASKONCE_HARNESS_HOLD="+dir)
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the control plane is up", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "up"))
+		return err == nil
+	})
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	eventually(t, "its programs have ended", func() bool { return len(running(t, dir)) == 0 })
+}
+
+// running returns the processes that were started with a path inside dir.
+func running(t *testing.T, dir string) []int {
+	t.Helper()
+	listed, err := exec.CommandContext(t.Context(), "ps", "-eo", "pid=,args=").Output()
+	if err != nil {
+		t.Skipf("ps: %v", err)
+	}
+	var pids []int
+	for line := range strings.Lines(string(listed)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !strings.Contains(line, dir) {
+			continue
+		}
+		if pid, err := strconv.Atoi(fields[0]); err == nil && syscall.Kill(pid, 0) == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for !condition() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not so after two minutes: %s", what)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func load(t *testing.T, kubeconfig string) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}

@@ -1,0 +1,95 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// ManagerNamespace is where config/default puts the manager.
+const ManagerNamespace = "taskonce-system"
+
+const managerServiceAccount = "taskonce-controller-manager"
+
+// tokenLifetime is longer than any run: a process of its own cannot ask for a new token.
+const tokenLifetime = 30 * 24 * time.Hour
+
+// ManagerKubeconfig applies the namespace, the service account and the rights of config/default, and returns the path
+// of a kubeconfig file that authenticates as the manager. So the manager has exactly the rights it is installed with.
+func (c *ControlPlane) ManagerKubeconfig(ctx context.Context) (string, error) {
+	if err := c.applyRights(ctx); err != nil {
+		return "", err
+	}
+	token, err := c.managerToken(ctx)
+	if err != nil {
+		return "", err
+	}
+	config := clientcmdapi.NewConfig()
+	config.Clusters["taskonce"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
+	config.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts["manager"] = &clientcmdapi.Context{Cluster: "taskonce", AuthInfo: "manager", Namespace: ManagerNamespace}
+	config.CurrentContext = "manager"
+	path := filepath.Join(c.Dir, "manager.kubeconfig")
+	return path, clientcmd.WriteToFile(*config, path)
+}
+
+func (c *ControlPlane) managerToken(ctx context.Context) (string, error) {
+	clients, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		return "", err
+	}
+	seconds := int64(tokenLifetime.Seconds())
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	answer, err := clients.CoreV1().ServiceAccounts(ManagerNamespace).CreateToken(ctx, managerServiceAccount, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("a token for the manager: %w", err)
+	}
+	return answer.Status.Token, nil
+}
+
+func (c *ControlPlane) applyRights(ctx context.Context) error {
+	rendered, _, err := c.Kubectl(ctx, "kustomize", "config/default")
+	if err != nil {
+		return err
+	}
+	rights, err := selectRights([]byte(rendered))
+	if err != nil {
+		return fmt.Errorf("config/default: %w", err)
+	}
+	_, _, err = c.kubectl(ctx, rights, "apply", "--server-side", "--force-conflicts", "-f", "-")
+	return err
+}
+
+// selectRights keeps what a manager outside the cluster needs too: no Deployment, no Service, no CRDs.
+func selectRights(manifests []byte) ([]byte, error) {
+	var rights bytes.Buffer
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096); ; {
+		object := unstructured.Unstructured{}
+		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return rights.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+		switch object.GetKind() {
+		case "Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+			json, err := object.MarshalJSON()
+			if err != nil {
+				return nil, err
+			}
+			rights.Write(json) // ends in a newline; kubectl reads JSON documents one after another
+			rights.WriteString("---\n")
+		}
+	}
+}
