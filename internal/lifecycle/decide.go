@@ -9,6 +9,8 @@ func Decide(o Observation) Step {
 	switch {
 	case o.Record.Object != nil:
 		return decideRecorded(&o)
+	case o.Record.Read && o.Record.Last != nil:
+		return decideLost(&o)
 	case o.Flight.State == FlightUnacknowledged && o.Record.Read:
 		return Abandon{} // the write did not land: the slot was for nothing
 	case o.Submission == nil && !o.Record.Read:
@@ -19,6 +21,18 @@ func Decide(o Observation) Step {
 		return decideUnread(&o)
 	default:
 		return decideUnrecorded(&o)
+	}
+}
+
+// decideLost keeps what an attempt came to whose record was deleted while it ran: it is stored again.
+func decideLost(o *Observation) Step {
+	switch o.Flight.State {
+	case FlightFinished:
+		return Store{Action: conclude(o, o.Record.Last)}
+	case FlightRunning:
+		return Wait{}
+	default:
+		return Abandon{}
 	}
 }
 
@@ -78,8 +92,7 @@ func decideUnrecorded(o *Observation) Step {
 func decideRecorded(o *Observation) Step {
 	action := o.action()
 	if o.Submission != nil && o.PayloadDigest != action.PayloadDigest {
-		// The key belongs to another action (I6). Whatever that one needs is done as if this submission were not there.
-		o.Submission = nil
+		return decideReused(*o)
 	}
 	if o.Flight.State == FlightFinished {
 		return Store{Action: conclude(o, action)}
@@ -110,6 +123,17 @@ func decideRecorded(o *Observation) Step {
 	}
 }
 
+// decideReused does whatever the action needs that the key belongs to, as if this submission were not there (I6). Its
+// record stays while the key is in use.
+func decideReused(o Observation) Step {
+	o.Submission = nil
+	step := decideRecorded(&o)
+	if _, over := step.(Expire); over {
+		return Wait{}
+	}
+	return step
+}
+
 func (o *Observation) action() *v1alpha1.Action { return o.Record.Object.Spec.Action }
 
 // decideTerminal keeps what is final, renews it where a replay needs it longer, and lets it expire.
@@ -117,13 +141,23 @@ func decideTerminal(o *Observation, action *v1alpha1.Action) Step {
 	switch {
 	case o.Flight.State != FlightNone && o.Flight.State != FlightRunning && o.Flight.State != FlightFull:
 		return Abandon{}
-	case o.Submission != nil && o.Submission.UID != action.Submission.UID && o.halfExpired(action):
+	case o.Submission != nil && o.stillAsked(action):
 		return Store{Action: renewed(o, action)}
 	case o.Submission == nil:
 		return decideExpiry(o, action)
 	default:
 		return Wait{}
 	}
+}
+
+// stillAsked reports whether a record must live longer: a replay met it in the second half of its life, or its
+// submission still exists at its end.
+func (o *Observation) stillAsked(action *v1alpha1.Action) bool {
+	if action.ExpiresAt == nil {
+		return false
+	}
+	replay := o.Submission.UID != action.Submission.UID
+	return (replay && o.halfExpired(action)) || !o.Now.Before(action.ExpiresAt.Time)
 }
 
 // decideExpiry lets a record go whose submission is gone and whose time is over.

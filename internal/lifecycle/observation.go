@@ -79,6 +79,8 @@ type Record struct {
 	Read bool
 	// Object is nil where there is none.
 	Object *v1alpha1.TaskRecord
+	// Last is what this process stored last, where the object was deleted since, while its attempt runs here.
+	Last *v1alpha1.Action
 }
 
 // Claim is what is known of the claim on the business key.

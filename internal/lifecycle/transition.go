@@ -140,7 +140,7 @@ func held(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next := neverLaunched(o, action, "another submission held the business key: it was never sent")
 	message := "another submission with the same business key is being carried out; this one gets its result, or its turn"
 	if o.Claim.Object != nil && o.Claim.Holder == nil {
-		message = "another record held the business key and is gone; the claim ends when its time is over"
+		message = "the business key is claimed by a record that was deleted; whether its effect happened is unknown: find out, then delete the claim " + action.Claim
 	}
 	return between(o, &next, v1alpha1.ReasonBusinessKeyHeld, message, HeldInterval)
 }
@@ -239,6 +239,7 @@ func renewed(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 
 // signed writes the record's own UID into it, from its second write on.
 func (o *Observation) signed(action v1alpha1.Action) v1alpha1.Action {
+	action.UID = ""
 	if o.Record.Object != nil {
 		action.UID = o.Record.Object.UID
 	}
@@ -264,7 +265,7 @@ func (o *Observation) expiry() *metav1.Time {
 }
 
 func (o *Observation) halfExpired(action *v1alpha1.Action) bool {
-	return action.ExpiresAt != nil && action.ExpiresAt.Sub(o.Now) < o.recordTTL()/2
+	return action.ExpiresAt.Sub(o.Now) < o.recordTTL()/2
 }
 
 func jsonOf(raw json.RawMessage) *apiextensionsv1.JSON {

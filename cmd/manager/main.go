@@ -1,0 +1,114 @@
+// Command manager is the taskonce operator: it carries out TaskSubmissions, each exactly once.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/controller"
+	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/effect/httpcall"
+	"github.com/taskonce/taskonce/internal/record"
+)
+
+func main() {
+	options, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, errHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(2)
+	}
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.log)))
+	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(1)
+	}
+}
+
+// run starts the operator and returns when ctx ends and everything that ran is stored, or with what went wrong.
+func run(ctx context.Context, options *options) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
+	}
+	config.QPS = -1 // the API server's own priority and fairness is the limit
+	scheme := newScheme()
+	if err := controller.CheckInstallation(ctx, config, scheme); err != nil {
+		return err
+	}
+	mgr, err := newManager(config, scheme, options)
+	if err != nil {
+		return err
+	}
+	if err := setup(mgr, options); err != nil {
+		return err
+	}
+	logf.Log.Info("starting", "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect)
+	return mgr.Start(ctx)
+}
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (ctrl.Manager, error) {
+	shutdown := options.gracePeriod + shutdownMargin
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme,
+		Cache:  controller.CacheOptions(),
+		Client: controller.ClientOptions(),
+		Metrics: metricsserver.Options{
+			BindAddress: options.metricsAddress, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		HealthProbeBindAddress:        options.probeAddress,
+		LeaderElection:                options.leaderElect,
+		LeaderElectionID:              "taskonce.dev",
+		LeaderElectionNamespace:       options.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends when the manager has stopped
+		GracefulShutdownTimeout:       &shutdown,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
+}
+
+// setup wires the reconcilers. It is the only place that knows concrete effects.
+func setup(mgr ctrl.Manager, options *options) error {
+	httpOptions := httpcall.Options{
+		Secret: secretReader(mgr.GetClient()), AllowLoopback: options.allowLoopback, MaxResponseBytes: options.maxResponseBytes,
+	}
+	off := faults(&httpOptions)
+	plans := controller.NewPlans(effect.Compilers{HTTP: httpcall.New(httpOptions)})
+	submissions := &controller.Submissions{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
+		Plans: plans, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off,
+	}
+	submissions.Init(options.maxInFlight)
+	return errors.Join(
+		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
+		(&controller.Templates{Client: mgr.GetClient(), Plans: plans}).SetupWithManager(mgr),
+		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval}),
+	)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// shutdownMargin is what the manager has beyond the grace period, to stop what has nothing left to store.
+const shutdownMargin = 10 * time.Second
+
+var errHelp = flag.ErrHelp
+
+type options struct {
+	metricsAddress          string
+	probeAddress            string
+	leaderElect             bool
+	leaderElectionNamespace string
+	workers                 int
+	maxInFlight             int
+	maxResponseBytes        int64
+	sweepInterval           time.Duration
+	gracePeriod             time.Duration
+	scope                   string
+	allowLoopback           bool
+	log                     zap.Options
+}
+
+// parse reads and checks the flags. What is wrong comes back as one line.
+func parse(arguments []string, output io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(output)
+	config.RegisterFlags(flags)
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
+	flags.IntVar(&o.workers, "workers", 32, "How many submissions are reconciled at once.")
+	flags.IntVar(&o.maxInFlight, "max-in-flight", 512, "How many attempts may run at once in this process, over all templates.")
+	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", 1<<20, "How much of a receiver's answer is read.")
+	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at records that are due.")
+	flags.DurationVar(&o.gracePeriod, "grace-period", 30*time.Second, "How long running attempts may take to end, and their outcomes to be stored, after a signal to stop.")
+	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")
+	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call loopback and link-local addresses, which is for development.")
+	o.log.BindFlags(flags)
+	if err := flags.Parse(arguments); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
+	}
+	return o, o.check()
+}
+
+var scopes = regexp.MustCompile(`^([a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?)?$`)
+
+func (o *options) check() error {
+	switch {
+	case o.workers < 1:
+		return errors.New("--workers must be at least 1")
+	case o.maxInFlight < 1:
+		return errors.New("--max-in-flight must be at least 1")
+	case o.maxResponseBytes < 1<<10:
+		return errors.New("--max-response-bytes must be at least 1024")
+	case o.sweepInterval < time.Second:
+		return errors.New("--sweep-interval must be at least 1s")
+	case o.gracePeriod < 0:
+		return errors.New("--grace-period must not be negative")
+	case !scopes.MatchString(o.scope):
+		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
+	}
+	return nil
+}

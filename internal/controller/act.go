@@ -1,0 +1,228 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inflight"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// act carries one step out and leaves in the subject what it returned. A conflict is no error: another process, or
+// an older copy of ours, was first, so what was thought known is read again. An error ends the pass.
+func (r *Submissions) act(ctx context.Context, subject *subject, step lifecycle.Step) error {
+	switch step := step.(type) {
+	case lifecycle.ReadRecord:
+		return r.readRecord(ctx, subject)
+	case lifecycle.ReadClaim:
+		return r.readClaim(ctx, subject)
+	case lifecycle.Begin:
+		return r.begin(ctx, subject, step)
+	case lifecycle.Store:
+		return r.store(ctx, subject, step)
+	case lifecycle.CreateClaim:
+		return r.createClaim(ctx, subject)
+	case lifecycle.TakeClaim:
+		return r.takeClaim(ctx, subject)
+	case lifecycle.Launch:
+		r.launch(subject)
+		return nil
+	case lifecycle.Check:
+		r.check(subject, step)
+		return nil
+	case lifecycle.Abandon:
+		r.removeFlight(subject)
+		return nil
+	case lifecycle.Judge:
+		return r.judge(ctx, subject, step)
+	case lifecycle.Release:
+		return r.release(ctx, subject)
+	case lifecycle.Expire:
+		return r.expire(ctx, subject)
+	default:
+		return fmt.Errorf("no way to carry out %T: this is a fault of the operator", step)
+	}
+}
+
+func (r *Submissions) readRecord(ctx context.Context, subject *subject) error {
+	read, err := r.Records.Read(ctx, subject.action.Namespace, subject.key)
+	if err != nil {
+		return err
+	}
+	subject.record = lifecycle.Record{Read: true, Object: read}
+	if read == nil && subject.flight != nil {
+		subject.record.Last = r.memory.lastStored(subject.action)
+	}
+	return nil
+}
+
+func (r *Submissions) readClaim(ctx context.Context, subject *subject) error {
+	// Enlisted before it is read: a holder that ends in between wakes us.
+	claim := types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.record.Object.Spec.Action.Claim}
+	r.waiting.enlist(claim, subject.action)
+	object, holder, err := r.Records.ReadClaim(ctx, subject.record.Object)
+	if err != nil {
+		return err
+	}
+	subject.claim = lifecycle.Claim{Read: true, Object: object, Holder: holder}
+	if holder == nil || holder.Spec.Action.Phase.Terminal() {
+		r.waiting.leave(subject.action)
+	}
+	return nil
+}
+
+// begin stores an attempt and, if that was acknowledged, grants its launch. A slot comes first: an attempt that waited
+// for one after its begin would eat up its own time.
+func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycle.Begin) error {
+	if subject.flight == nil {
+		flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: step.Action.Attempt.Number, Timeout: step.Action.Attempt.Timeout.Duration}))
+		if flight == nil {
+			subject.full, subject.freeAt = true, freeAt
+			return nil
+		}
+		subject.flight, subject.full = flight, false
+	}
+	failpoint("before-record")
+	stored, err := r.write(ctx, subject, step.Action)
+	failpoint("after-record")
+	switch {
+	case err == nil:
+		subject.flight.Acknowledge()
+		r.memory.began(subject.action, stored, subject.flight.Started())
+		subject.keep(stored)
+		return nil
+	case refusedForGood(err):
+		r.removeFlight(subject)
+		return err
+	default:
+		return r.lost(subject, err)
+	}
+}
+
+// store writes an action that launches nothing.
+func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycle.Store) error {
+	finished := subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightFinished
+	stored, err := r.write(ctx, subject, step.Action)
+	if err != nil {
+		return r.lost(subject, err)
+	}
+	failpoint("after-conclude")
+	if finished {
+		r.removeFlight(subject)
+	}
+	if subject.flight != nil {
+		r.memory.keep(subject.action, stored)
+	}
+	if action := stored.Spec.Action; action.Phase.Terminal() && action.Claim != "" {
+		r.wakeWaiting(subject.action.Namespace, action.Claim)
+	}
+	subject.keep(stored)
+	return nil
+}
+
+// write creates the record or swaps it. The rest of the pass goes on with what the write returned.
+func (r *Submissions) write(ctx context.Context, subject *subject, action v1alpha1.Action) (*v1alpha1.TaskRecord, error) {
+	if subject.record.Object != nil {
+		return r.Records.Update(ctx, subject.record.Object, action)
+	}
+	return r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, action)
+}
+
+func (s *subject) keep(stored *v1alpha1.TaskRecord) {
+	s.record = lifecycle.Record{Read: true, Object: stored}
+}
+
+// lost handles a write that was not acknowledged: what is stored must be read again. A conflict goes on with that at
+// once; any other error ends the pass, and the next one reads.
+func (r *Submissions) lost(subject *subject, err error) error {
+	subject.record, subject.claim = lifecycle.Record{}, lifecycle.Claim{}
+	r.memory.doubt(subject.action)
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// refusedForGood reports whether the API server said that it did not, and will not, store an object.
+func refusedForGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsUnauthorized(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsTooManyRequests(err)
+}
+
+func (r *Submissions) createClaim(ctx context.Context, subject *subject) error {
+	claim, err := r.Records.CreateClaim(ctx, subject.record.Object)
+	if apierrors.IsAlreadyExists(err) {
+		return r.readClaim(ctx, subject)
+	}
+	if err != nil {
+		return err
+	}
+	subject.claim = lifecycle.Claim{Read: true, Object: claim}
+	return nil
+}
+
+func (r *Submissions) takeClaim(ctx context.Context, subject *subject) error {
+	claim, err := r.Records.TakeClaim(ctx, subject.claim.Object, subject.record.Object)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return r.readClaim(ctx, subject)
+	}
+	if err != nil {
+		return err
+	}
+	subject.claim = lifecycle.Claim{Read: true, Object: claim}
+	return nil
+}
+
+func (r *Submissions) release(ctx context.Context, subject *subject) error {
+	err := r.Records.Release(ctx, subject.claim.Object)
+	if apierrors.IsConflict(err) {
+		return r.readClaim(ctx, subject)
+	}
+	if err != nil {
+		return err
+	}
+	subject.claim = lifecycle.Claim{Read: true}
+	r.wakeWaiting(subject.action.Namespace, subject.record.Object.Spec.Action.Claim)
+	return nil
+}
+
+// expire deletes what is over, unless a submission of that name exists: the key is still in use then.
+func (r *Submissions) expire(ctx context.Context, subject *subject) error {
+	exists, err := r.find(ctx, subject.action, true)
+	if err != nil {
+		return err
+	}
+	if exists != nil {
+		return errStillInUse
+	}
+	if err := r.Records.Expire(ctx, subject.record.Object); err != nil {
+		return err
+	}
+	r.forget(subject.action)
+	subject.record = lifecycle.Record{Read: true}
+	return nil
+}
+
+func (r *Submissions) removeFlight(subject *subject) {
+	if subject.flight != nil {
+		subject.flight.Remove()
+		subject.flight = nil
+		r.memory.drop(subject.action)
+	}
+}
+
+func (r *Submissions) wakeWaiting(namespace, claim string) {
+	for _, action := range r.waiting.of(types.NamespacedName{Namespace: namespace, Name: claim}) {
+		r.queue.wake(action)
+	}
+}
+
+// stepName is the step's name for a log line.
+func stepName(step lifecycle.Step) string {
+	return strings.TrimPrefix(fmt.Sprintf("%T", step), "lifecycle.")
+}

@@ -1,0 +1,127 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/inflight"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// launch runs the effect of the attempt that was granted, outside the reconcile workers.
+func (r *Submissions) launch(subject *subject) {
+	attempt := r.attempt(subject, subject.flight)
+	run := subject.plan.Effect.Execute
+	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
+		report := reportOf(guarded(ctx, attempt, run))
+		failpoint("after-answer")
+		return report
+	})
+}
+
+// check asks what became of the current attempt, in a slot of the same bulkhead.
+func (r *Submissions) check(subject *subject, step lifecycle.Check) {
+	traits := subject.plan.Traits
+	ask := verify(subject.plan.Effect)
+	timeout := traits.VerifyTimeout
+	if step.Poll {
+		ask = poll(subject.plan.Effect)
+	}
+	if timeout <= 0 {
+		timeout = traits.Timeout
+	}
+	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{
+		Attempt: subject.record.Object.Spec.Action.Attempt.Number, Check: true, Settled: step.Settled, Timeout: timeout,
+	}))
+	if flight == nil {
+		subject.full, subject.freeAt = true, freeAt
+		return
+	}
+	subject.flight, subject.full = flight, false
+	r.memory.keep(subject.action, subject.record.Object)
+	attempt := r.attempt(subject, flight)
+	flight.Acknowledge() // a question needs no record: it causes nothing
+	flight.Launch(func(ctx context.Context) lifecycle.Report { return checkReport(guarded(ctx, attempt, ask)) })
+}
+
+func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.Ticket {
+	ticket.Action = subject.action
+	ticket.Bulkhead = inflight.Bulkhead{Template: types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.templateName}, MaxInFlight: 1}
+	if spec := subject.template.Spec; spec != nil {
+		ticket.Bulkhead.MaxInFlight = int(spec.Limits.MaxInFlight)
+		if spec.Limits.PerSecond != nil {
+			ticket.Bulkhead.PerSecond = int(*spec.Limits.PerSecond)
+		}
+	}
+	return ticket
+}
+
+// attempt is what the effect is told. Everything comes from the record: it outlives the submission.
+func (r *Submissions) attempt(subject *subject, flight *inflight.Flight) effect.Attempt {
+	action := subject.record.Object.Spec.Action
+	attempt := effect.Attempt{
+		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.key,
+		DownstreamKey: r.downstreamKey(subject.action), BusinessKey: action.BusinessKey,
+		Number: action.Attempt.Number, Deadline: flight.Deadline(), Traceparent: action.Traceparent, Location: action.Attempt.Location,
+		Parameters: []byte("{}"),
+	}
+	if action.Parameters != nil {
+		attempt.Parameters = action.Parameters.Raw
+	}
+	return attempt
+}
+
+type call func(context.Context, effect.Attempt) (effect.Outcome, error)
+
+// guarded turns a panic of an effect into the only honest outcome. Every attempt has an end.
+func guarded(ctx context.Context, attempt effect.Attempt, run call) (outcome effect.Outcome, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			outcome, err = effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: fmt.Sprintf("the operator failed while it carried the effect out: %v", fault)}, nil
+		}
+	}()
+	return run(ctx, attempt)
+}
+
+func verify(e effect.Effect) call {
+	if verifier, ok := e.(effect.Verifier); ok {
+		return verifier.Verify
+	}
+	return cannotTell
+}
+
+func poll(e effect.Effect) call {
+	if poller, ok := e.(effect.Poller); ok {
+		return poller.Poll
+	}
+	return cannotTell
+}
+
+func cannotTell(context.Context, effect.Attempt) (effect.Outcome, error) {
+	return effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: "the effect has no way to ask"}, nil
+}
+
+// reportOf turns what an attempt returned into a report. An error means that nothing was sent.
+func reportOf(outcome effect.Outcome, err error) lifecycle.Report {
+	if err == nil {
+		return lifecycle.Report{
+			Outcome: outcome.Kind, Permanent: outcome.Permanent, Message: outcome.Message, Result: outcome.Result,
+			ResultDigest: outcome.ResultDigest, RetryAfter: outcome.RetryAfter, Location: outcome.Location,
+		}
+	}
+	var missing *effect.DependencyError
+	return lifecycle.Report{Outcome: v1alpha1.OutcomeNotApplied, Missing: errors.As(err, &missing), Message: err.Error()}
+}
+
+// checkReport turns what a check returned into a report. An error means that it cannot be told now.
+func checkReport(outcome effect.Outcome, err error) lifecycle.Report {
+	if err != nil {
+		return lifecycle.Report{Outcome: v1alpha1.OutcomeUnknown, Message: "it could not be found out: " + err.Error()}
+	}
+	return reportOf(outcome, nil)
+}

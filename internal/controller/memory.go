@@ -1,0 +1,151 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// memory is what this process knows beyond the cache: the records of what runs here, since when an attempt has been
+// where it is on this process's own clock, and which ends were written that the cache has not seen yet. Losing it
+// costs time and reads, never safety; it grows with the work in hand.
+type memory struct {
+	clock clock.PassiveClock
+
+	mu      sync.Mutex
+	actions map[types.NamespacedName]*remembered
+}
+
+type remembered struct {
+	record  *v1alpha1.TaskRecord // of the flight; nil where there is none, or where it must be read again
+	last    *v1alpha1.TaskRecord // what was stored last while the flight runs
+	sight   *sight
+	settled types.UID // the submission whose end was written
+}
+
+// sight is the first sight of an attempt. While it is open, another resource version is another sight.
+type sight struct {
+	uid     types.UID
+	version string
+	attempt int32
+	since   time.Time
+}
+
+func newMemory(clock clock.PassiveClock) *memory {
+	return &memory{clock: clock, actions: map[types.NamespacedName]*remembered{}}
+}
+
+func (m *memory) of(action types.NamespacedName) *remembered {
+	entry := m.actions[action]
+	if entry == nil {
+		entry = &remembered{}
+		m.actions[action] = entry
+	}
+	return entry
+}
+
+// began remembers an attempt of this process from its begin on.
+func (m *memory) began(action types.NamespacedName, record *v1alpha1.TaskRecord, since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.of(action)
+	entry.record, entry.last = record, record
+	entry.sight = &sight{uid: record.UID, version: record.ResourceVersion, attempt: record.Spec.Action.Attempt.Number, since: since}
+}
+
+// keep remembers the record of a flight as it was stored.
+func (m *memory) keep(action types.NamespacedName, record *v1alpha1.TaskRecord) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.of(action)
+	entry.record, entry.last = record, record
+}
+
+// recall returns the record of a flight, as far as it is certain.
+func (m *memory) recall(action types.NamespacedName) lifecycle.Record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.actions[action]
+	if entry == nil || entry.record == nil {
+		return lifecycle.Record{}
+	}
+	return lifecycle.Record{Read: true, Object: entry.record}
+}
+
+// lastStored returns what was stored last while a flight runs, however uncertain that is by now.
+func (m *memory) lastStored(action types.NamespacedName) *v1alpha1.Action {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.actions[action]; entry != nil && entry.last != nil {
+		return entry.last.Spec.Action
+	}
+	return nil
+}
+
+// doubt says that the record must be read again before anything is built on it.
+func (m *memory) doubt(action types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.actions[action]; entry != nil {
+		entry.record = nil
+	}
+}
+
+// drop forgets the record of a flight that is over.
+func (m *memory) drop(action types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.actions[action]; entry != nil {
+		entry.record, entry.last = nil, nil
+	}
+}
+
+// sighted returns for how long the current attempt is known to be where it is.
+func (m *memory) sighted(action types.NamespacedName, record *v1alpha1.TaskRecord) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.of(action)
+	attempt := &record.Spec.Action.Attempt
+	known := entry.sight
+	same := known != nil && known.uid == record.UID && known.attempt == attempt.Number
+	if same && (!attempt.Open() || known.version == record.ResourceVersion) {
+		return m.clock.Since(known.since)
+	}
+	entry.sight = &sight{uid: record.UID, version: record.ResourceVersion, attempt: attempt.Number, since: m.clock.Now()}
+	return 0
+}
+
+// settle remembers that a submission's end was written.
+func (m *memory) settle(action types.NamespacedName, uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(action).settled = uid
+}
+
+// unsettle forgets that, where a decision opened the submission again.
+func (m *memory) unsettle(action types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.actions[action]; entry != nil {
+		entry.settled = ""
+	}
+}
+
+func (m *memory) isSettled(action types.NamespacedName, uid types.UID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.actions[action]
+	return entry != nil && entry.settled == uid
+}
+
+// forget drops all that is remembered of an action.
+func (m *memory) forget(action types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.actions, action)
+}

@@ -1,0 +1,204 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inflight"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/plan"
+)
+
+// subject is one action during one pass: what was observed, kept up to date with what the steps return.
+type subject struct {
+	action     types.NamespacedName
+	submission *v1alpha1.TaskSubmission // nil: gone
+	key        string
+	payload    string
+	problem    *lifecycle.Problem
+
+	templateName string
+	template     lifecycle.Template
+	plan         *plan.Plan // nil unless ready
+	businessKey  string
+
+	record    lifecycle.Record
+	claim     lifecycle.Claim
+	decisions []v1alpha1.TaskDecision
+
+	flight *inflight.Flight // nil: none
+	full   bool             // a slot was asked for, and there was none
+	freeAt time.Time
+}
+
+// observe gathers what is known of an action without reading anything live on the straight path. It returns nil where
+// there is nothing to do.
+func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) (*subject, error) {
+	decisions, err := r.decisionsFor(ctx, action)
+	if err != nil {
+		return nil, err
+	}
+	flight := r.flights.Lookup(action)
+	submission, err := r.find(ctx, action, len(decisions) > 0)
+	if err != nil {
+		return nil, err
+	}
+	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight}
+	if flight != nil {
+		subject.record = r.memory.recall(action)
+	}
+	switch {
+	case submission != nil && flight == nil && len(decisions) == 0 && r.memory.isSettled(action, submission.UID):
+		return nil, nil // its end was written; the cache has not seen it yet
+	case submission == nil && flight == nil && len(decisions) == 0:
+		r.forget(action)
+		return nil, nil
+	case submission == nil && subject.record.Object == nil:
+		if err := r.findRecord(ctx, subject); err != nil || subject.record.Object == nil {
+			return nil, errors.Join(err, r.refuseOrphaned(ctx, subject))
+		}
+	}
+	return subject, r.complete(ctx, subject)
+}
+
+// find returns the submission: from the cache, which holds those that have not finished, and where a person has
+// decided something, live.
+func (r *Submissions) find(ctx context.Context, action types.NamespacedName, live bool) (*v1alpha1.TaskSubmission, error) {
+	var reader client.Reader = r.Client
+	if live {
+		reader = r.Live
+	}
+	submission := &v1alpha1.TaskSubmission{}
+	if err := reader.Get(ctx, action, submission); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return submission, nil
+}
+
+// findRecord finds the record that a decision means whose submission is gone.
+func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
+	records, err := r.Records.OfSubmission(ctx, subject.action.Namespace, subject.action.Name)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if records[i].Spec.Action != nil {
+			subject.record = lifecycle.Record{Read: true, Object: &records[i]}
+		}
+	}
+	return nil
+}
+
+// refuseOrphaned answers decisions about something that is not there, so that none waits for ever.
+func (r *Submissions) refuseOrphaned(ctx context.Context, subject *subject) error {
+	var all error
+	if subject.record.Object == nil {
+		for i := range subject.decisions {
+			all = errors.Join(all, r.judge(ctx, subject, lifecycle.Judge{
+				Decision: &subject.decisions[i], State: v1alpha1.DecisionRefused,
+				Message: "there is no submission of that name, and no record of one",
+			}))
+		}
+	}
+	return all
+}
+
+// complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
+func (r *Submissions) complete(ctx context.Context, subject *subject) error {
+	if subject.submission != nil {
+		subject.key = subject.submission.Key()
+		subject.templateName = subject.submission.Spec.TemplateRef.Name
+		payload, err := v1alpha1.PayloadDigest(&subject.submission.Spec)
+		if err != nil {
+			subject.problem = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
+		}
+		subject.payload = payload
+	} else {
+		spec := &subject.record.Object.Spec
+		subject.key, subject.templateName, subject.businessKey = spec.Key, spec.Template, spec.Action.BusinessKey
+	}
+	if err := r.loadTemplate(ctx, subject); err != nil {
+		return err
+	}
+	if subject.submission != nil && subject.plan != nil && subject.problem == nil {
+		subject.businessKey, subject.problem = checkInput(subject.plan, subject.submission)
+	}
+	return nil
+}
+
+func (r *Submissions) loadTemplate(ctx context.Context, subject *subject) error {
+	template := &v1alpha1.TaskTemplate{}
+	name := types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.templateName}
+	err := r.Client.Get(ctx, name, template)
+	if apierrors.IsNotFound(err) {
+		r.Plans.Forget(name)
+		subject.template = lifecycle.Template{State: lifecycle.TemplateNotFound, Message: fmt.Sprintf("there is no TaskTemplate %q in this namespace", name.Name)}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	compiled, faults := r.Plans.For(template)
+	if compiled == nil {
+		subject.template = lifecycle.Template{State: lifecycle.TemplateNotReady, Message: faults.ToAggregate().Error()}
+		return nil
+	}
+	traits := compiled.Traits
+	subject.plan = compiled
+	subject.template = lifecycle.Template{
+		State: lifecycle.TemplateReady, Spec: &template.Spec, Digest: compiled.Digest, Timeout: traits.Timeout,
+		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, SettleAfter: traits.SettleAfter,
+	}
+	return nil
+}
+
+// checkInput asks the template about the key and the parameters, in that order of what is said first: a key cannot be
+// computed from parameters that the schema refuses.
+func checkInput(compiled *plan.Plan, submission *v1alpha1.TaskSubmission) (businessKey string, problem *lifecycle.Problem) {
+	if err := compiled.ValidateParameters(submission.Spec.Parameters.Raw); err != nil {
+		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
+	}
+	key, businessKey, err := compiled.Keys(submission)
+	switch {
+	case err != nil:
+		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
+	case key != "" && key != submission.Key():
+		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonKeyMismatch, Message: fmt.Sprintf("the template makes the key %q of these parameters: submit under that key", key)}
+	}
+	return businessKey, nil
+}
+
+// decisionsFor returns the pending decisions about a submission, oldest first.
+func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedName) ([]v1alpha1.TaskDecision, error) {
+	list := &v1alpha1.TaskDecisionList{}
+	err := r.Client.List(ctx, list, client.InNamespace(action.Namespace), client.MatchingFields{indexSubmission: action.Name})
+	if err != nil {
+		return nil, err
+	}
+	pending := slices.DeleteFunc(list.Items, func(decision v1alpha1.TaskDecision) bool {
+		return decision.Status.State != v1alpha1.DecisionPending && decision.Status.State != ""
+	})
+	slices.SortFunc(pending, func(a, b v1alpha1.TaskDecision) int {
+		if byTime := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byTime != 0 {
+			return byTime
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return pending, nil
+}
+
+// forget drops what is remembered of an action that is not looked at any more.
+func (r *Submissions) forget(action types.NamespacedName) {
+	r.memory.forget(action)
+	r.waiting.leave(action)
+	r.flights.Leave(action)
+}

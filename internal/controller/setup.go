@@ -1,0 +1,117 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Names of the cache's indexes.
+const (
+	indexTemplate   = "spec.templateRef.name"
+	indexSubmission = "spec.submission"
+)
+
+// CacheOptions is what the manager's cache must hold: submissions that have not finished and decisions that are
+// pending, all without managed fields. Memory grows with the work in hand, not with history.
+func CacheOptions() cache.Options {
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha1.TaskSubmission{}: {Field: fields.AndSelectors(
+				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseSuccess)),
+				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseFailed)),
+			)},
+			&v1alpha1.TaskDecision{}: {Field: fields.OneTermEqualSelector("status.state", string(v1alpha1.DecisionPending))},
+		},
+	}
+}
+
+// ClientOptions is how the manager's client must read: records and Secrets live, the rest from the cache.
+func ClientOptions() client.Options {
+	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&v1alpha1.TaskRecord{}, &corev1.Secret{}}}}
+}
+
+// SetupWithManager registers the reconciler with workers that reconcile at once, and what drains it on shutdown
+// within the grace period.
+func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time.Duration) error {
+	if err := index(mgr); err != nil {
+		return err
+	}
+	if err := mgr.Add(&drainer{submissions: r, grace: grace}); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.TaskSubmission{}).
+		Watches(&v1alpha1.TaskTemplate{}, handler.EnqueueRequestsFromMapFunc(r.ofTemplate), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.TaskDecision{}, handler.EnqueueRequestsFromMapFunc(ofDecision)).
+		WatchesRawSource(&r.queue).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Named("submission").
+		Complete(r)
+}
+
+func index(mgr ctrl.Manager) error {
+	indexer := mgr.GetFieldIndexer()
+	err := indexer.IndexField(context.Background(), &v1alpha1.TaskSubmission{}, indexTemplate, func(object client.Object) []string {
+		return []string{object.(*v1alpha1.TaskSubmission).Spec.TemplateRef.Name}
+	})
+	if err != nil {
+		return err
+	}
+	return indexer.IndexField(context.Background(), &v1alpha1.TaskDecision{}, indexSubmission, func(object client.Object) []string {
+		return []string{object.(*v1alpha1.TaskDecision).Spec.Submission}
+	})
+}
+
+// ofTemplate returns the submissions that a template's edit may set going.
+func (r *Submissions) ofTemplate(ctx context.Context, template client.Object) []reconcile.Request {
+	list := &v1alpha1.TaskSubmissionList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(template.GetNamespace()), client.MatchingFields{indexTemplate: template.GetName()}); err != nil {
+		return nil
+	}
+	requests := make([]reconcile.Request, len(list.Items))
+	for i := range list.Items {
+		requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
+	}
+	return requests
+}
+
+func ofDecision(_ context.Context, object client.Object) []reconcile.Request {
+	decision := object.(*v1alpha1.TaskDecision)
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: decision.Namespace, Name: decision.Spec.Submission}}}
+}
+
+// drainer stores what runs before the process ends. The manager stops it together with the reconcilers, and waits for
+// it before it stops the cache and lets its lease go.
+type drainer struct {
+	submissions *Submissions
+	grace       time.Duration
+}
+
+var _ manager.LeaderElectionRunnable = &drainer{}
+
+func (d *drainer) NeedLeaderElection() bool { return true }
+
+func (d *drainer) Start(ctx context.Context) error {
+	<-ctx.Done()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.grace)
+	defer cancel()
+	d.submissions.Drain(grace)
+	return nil
+}

@@ -1,0 +1,172 @@
+// Package controller carries submissions through their lifecycle: observe, decide, act. All judgement is in package
+// lifecycle; here is what reads, writes and waits.
+package controller
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/taskonce/taskonce/internal/inflight"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/record"
+)
+
+// +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions/status,verbs=update
+// +kubebuilder:rbac:groups=taskonce.dev,resources=taskrecords,verbs=get;list;create;update;delete
+// +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions/status,verbs=update
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
+// Submissions reconciles submissions, and drives records whose submissions are gone.
+type Submissions struct {
+	// Client reads submissions, templates and decisions from the cache, and writes.
+	Client client.Client
+	// Live reads past the cache.
+	Live client.Reader
+	// Records reads and writes TaskRecords, live.
+	Records *record.Store
+	// Plans holds compiled templates.
+	Plans *Plans
+	// Executor identifies this process; random for each start.
+	Executor string
+	// Scope tells clusters apart that share receivers; usually empty.
+	Scope string
+	// Clock is the real one but in tests.
+	Clock clock.Clock
+	// Off switches rules off in tests.
+	Off lifecycle.Off
+
+	flights *inflight.Table
+	memory  *memory
+	waiting *waiting
+	queue   wakeQueue
+}
+
+// Init makes what the reconciler remembers. maxInFlight bounds the attempts that run at once in this process.
+func (r *Submissions) Init(maxInFlight int) {
+	r.memory = newMemory(r.Clock)
+	r.waiting = newWaiting()
+	r.flights = inflight.New(r.Clock, maxInFlight, r.queue.wake)
+}
+
+// maxSteps bounds the steps of one pass. No way through the lifecycle is nearly as long: reaching it is a fault.
+const maxSteps = 40
+
+var errTooManySteps = errors.New("the submission went on without end: this is a fault of the operator; it is tried again later")
+
+// Reconcile takes one submission as far as it goes without waiting.
+func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	subject, err := r.observe(ctx, request.NamespacedName)
+	if err != nil || subject == nil {
+		return ctrl.Result{}, err
+	}
+	return r.drive(ctx, subject)
+}
+
+// drive decides and acts until there is something to wait for.
+func (r *Submissions) drive(ctx context.Context, subject *subject) (ctrl.Result, error) {
+	for range maxSteps {
+		observation := r.observation(subject)
+		step := lifecycle.Decide(observation)
+		logf.FromContext(ctx).V(1).Info("decided", "step", stepName(step))
+		if wait, ok := step.(lifecycle.Wait); ok {
+			return r.settle(ctx, subject, observation, wait)
+		}
+		if err := r.act(ctx, subject, step); err != nil {
+			return ctrl.Result{}, terminal(err)
+		}
+	}
+	return ctrl.Result{}, errTooManySteps
+}
+
+// settle ends a pass: it writes the status where that changed, and says when to look again.
+func (r *Submissions) settle(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
+	if subject.flight == nil && !subject.full {
+		r.flights.Leave(subject.action)
+	}
+	if subject.submission != nil && !wait.Quiet {
+		if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return ctrl.Result{RequeueAfter: wait.In}, nil
+}
+
+// observation is what the lifecycle judges by.
+func (r *Submissions) observation(subject *subject) lifecycle.Observation {
+	observation := lifecycle.Observation{
+		Now: r.Clock.Now(), Jitter: rand.Float64(), Executor: r.Executor, Off: r.Off, //nolint:gosec // jitter
+		Submission: subject.submission, Key: subject.key, PayloadDigest: subject.payload,
+		Problem: subject.problem, BusinessKey: subject.businessKey,
+		Template: subject.template, Record: subject.record, Claim: subject.claim, Decisions: subject.decisions,
+	}
+	switch {
+	case subject.flight != nil:
+		observation.Flight = subject.flight.Observe()
+	case subject.full:
+		observation.Flight = lifecycle.Flight{State: lifecycle.FlightFull, FreeAt: subject.freeAt}
+	}
+	if subject.record.Object != nil {
+		observation.Sighted = r.memory.sighted(subject.action, subject.record.Object)
+	}
+	return observation
+}
+
+// terminal marks errors that trying again does not cure.
+func terminal(err error) error {
+	var collision *record.CollisionError
+	if errors.As(err, &collision) {
+		return reconcile.TerminalError(err)
+	}
+	return err
+}
+
+// Drain lets no attempt start any more, waits for those that run, and stores what they came to. What is not stored
+// when ctx ends is an orphan for whoever comes next.
+func (r *Submissions) Drain(ctx context.Context) {
+	log := logf.FromContext(ctx)
+	if err := r.flights.Drain(ctx); err != nil {
+		log.Info("attempts were still running when the grace period ended; whoever comes next finds out what became of them", "attempts", len(r.flights.Actions()))
+		return
+	}
+	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
+		left := r.drainOnce(ctx)
+		if left == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			log.Info("outcomes could not be stored before the grace period ended", "attempts", left)
+			return
+		case <-r.Clock.After(delay):
+		}
+	}
+}
+
+func (r *Submissions) drainOnce(ctx context.Context) (left int) {
+	for _, action := range r.flights.Actions() {
+		if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: action}); err != nil {
+			logf.FromContext(ctx).Error(err, "storing an outcome while stopping", "submission", action)
+		}
+	}
+	return len(r.flights.Actions())
+}
+
+// downstreamKey is what receivers dedup by. It has no UID: it survives the submission's re-creation.
+func (r *Submissions) downstreamKey(action types.NamespacedName) string {
+	key := action.Namespace + "/" + action.Name
+	if r.Scope != "" {
+		key = r.Scope + "/" + key
+	}
+	return key
+}

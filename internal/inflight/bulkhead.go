@@ -1,0 +1,90 @@
+package inflight
+
+import (
+	"container/list"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// bulkhead counts one template's flights and queues who waits for one: a slow receiver delays its own template only.
+// It is guarded by the table's lock.
+type bulkhead struct {
+	template  types.NamespacedName
+	limit     int
+	perSecond int
+	limiter   *rate.Limiter
+	used      int
+	queue     *list.List
+	places    map[types.NamespacedName]*list.Element
+}
+
+// bulkhead returns the bulkhead of a template with its bounds as they are now.
+func (t *Table) bulkhead(bounds Bulkhead) *bulkhead {
+	hold := t.bulkheads[bounds.Template]
+	if hold == nil {
+		hold = &bulkhead{template: bounds.Template, queue: list.New(), places: map[types.NamespacedName]*list.Element{}}
+		t.bulkheads[bounds.Template] = hold
+	}
+	hold.limit = max(bounds.MaxInFlight, 1)
+	if hold.perSecond != bounds.PerSecond {
+		hold.perSecond, hold.limiter = bounds.PerSecond, limiterFor(bounds.PerSecond)
+	}
+	return hold
+}
+
+// forget drops a bulkhead that holds nothing, so that templates that are gone leave nothing behind. One with a rate
+// keeps its count until it is full again.
+func (t *Table) forget(hold *bulkhead) {
+	if hold.used > 0 || hold.queue.Len() > 0 {
+		return
+	}
+	if hold.limiter != nil && hold.limiter.TokensAt(t.clock.Now()) < float64(hold.perSecond) {
+		return
+	}
+	delete(t.bulkheads, hold.template)
+}
+
+// nextAllowed returns zero where a begin is allowed now, which it then counts, and otherwise when to ask again.
+// Checks are not counted: they start nothing.
+func (h *bulkhead) nextAllowed(now time.Time, check bool) time.Time {
+	if h.limiter == nil || check {
+		return time.Time{}
+	}
+	reservation := h.limiter.ReserveN(now, 1)
+	delay := reservation.DelayFrom(now)
+	if delay <= 0 {
+		return time.Time{}
+	}
+	reservation.CancelAt(now)
+	return now.Add(delay)
+}
+
+func (h *bulkhead) enqueue(action types.NamespacedName) {
+	if h.places[action] == nil {
+		h.places[action] = h.queue.PushBack(action)
+	}
+}
+
+// dequeue takes the first of the queue.
+func (h *bulkhead) dequeue() *types.NamespacedName {
+	first := h.queue.Front()
+	if first == nil {
+		return nil
+	}
+	action := first.Value.(types.NamespacedName)
+	h.leave(action)
+	return &action
+}
+
+// leave reports whether the action was waiting.
+func (h *bulkhead) leave(action types.NamespacedName) bool {
+	place := h.places[action]
+	if place == nil {
+		return false
+	}
+	h.queue.Remove(place)
+	delete(h.places, action)
+	return true
+}

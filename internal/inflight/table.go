@@ -1,0 +1,183 @@
+// Package inflight holds the attempts and checks that run in this process: how many may, which template's turn it
+// is, and what came of each until that is stored. Nothing here knows a record or a receiver.
+package inflight
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// Table is the in-flight table. Its methods may be called from any goroutine.
+type Table struct {
+	clock clock.Clock
+	limit int
+	wake  func(types.NamespacedName)
+
+	mu        sync.Mutex
+	flights   map[types.NamespacedName]*Flight
+	bulkheads map[types.NamespacedName]*bulkhead
+	asking    map[types.NamespacedName]*bulkhead // who waits in a queue, or was woken from it and has not answered
+	draining  bool
+	running   sync.WaitGroup
+}
+
+// New returns a table for at most limit flights. wake is called, outside any lock, with the action that has something
+// new to look at: its flight finished, or a slot that it waited for is free.
+func New(clock clock.Clock, limit int, wake func(types.NamespacedName)) *Table {
+	return &Table{
+		clock: clock, limit: limit, wake: wake,
+		flights:   map[types.NamespacedName]*Flight{},
+		bulkheads: map[types.NamespacedName]*bulkhead{},
+		asking:    map[types.NamespacedName]*bulkhead{},
+	}
+}
+
+// Bulkhead bounds what one template may do at once.
+type Bulkhead struct {
+	// Template is the template whose bulkhead it is.
+	Template types.NamespacedName
+	// MaxInFlight is how many flights it may have, PerSecond how many may begin in a second (0: any number).
+	MaxInFlight, PerSecond int
+}
+
+// Ticket describes a flight that is asked for.
+type Ticket struct {
+	// Action is the submission's namespace and name.
+	Action types.NamespacedName
+	// Attempt is the number of the attempt that is executed or checked.
+	Attempt int32
+	// Check says that it is a verification or a poll; Settled, that a verification may believe a "no".
+	Check, Settled bool
+	// Timeout starts to run now.
+	Timeout  time.Duration
+	Bulkhead Bulkhead
+}
+
+// Reserve takes a slot and starts the deadline. Where there is none it returns nil, and the action is woken when one
+// is free; the time is when the rate allows another try, or zero.
+func (t *Table) Reserve(ticket Ticket) (*Flight, time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.flights[ticket.Action] != nil || t.draining {
+		return nil, time.Time{}
+	}
+	hold := t.bulkhead(ticket.Bulkhead)
+	now := t.clock.Now()
+	if len(t.flights) >= t.limit || hold.used >= hold.limit {
+		hold.enqueue(ticket.Action)
+		t.asking[ticket.Action] = hold
+		return nil, time.Time{}
+	}
+	if at := hold.nextAllowed(now, ticket.Check); !at.IsZero() {
+		return nil, at
+	}
+	hold.leave(ticket.Action)
+	delete(t.asking, ticket.Action)
+	hold.used++
+	flight := &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
+	t.flights[ticket.Action] = flight
+	return flight, time.Time{}
+}
+
+// Lookup returns the flight of an action, or nil.
+func (t *Table) Lookup(action types.NamespacedName) *Flight {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.flights[action]
+}
+
+// Leave says that an action does not want a slot any more, and passes one on to whoever waits. An action that never
+// asked costs nothing.
+func (t *Table) Leave(action types.NamespacedName) {
+	t.mu.Lock()
+	hold := t.asking[action]
+	if hold == nil {
+		t.mu.Unlock()
+		return
+	}
+	delete(t.asking, action)
+	hold.leave(action)
+	next := t.nextFor(hold)
+	t.forget(hold)
+	t.mu.Unlock()
+	t.wakeUp(next)
+}
+
+// remove gives a flight's slot back and wakes whoever waits for it.
+func (t *Table) remove(flight *Flight) {
+	t.mu.Lock()
+	if t.flights[flight.ticket.Action] != flight {
+		t.mu.Unlock()
+		return
+	}
+	delete(t.flights, flight.ticket.Action)
+	hold := t.bulkheads[flight.ticket.Bulkhead.Template]
+	hold.used--
+	next := t.nextFor(hold)
+	if next == nil { // the bound on all flights may be what others wait for
+		for _, other := range t.bulkheads {
+			if next = t.nextFor(other); next != nil {
+				break
+			}
+		}
+	}
+	t.forget(hold)
+	t.mu.Unlock()
+	t.wakeUp(next)
+}
+
+// nextFor takes the first action out of a bulkhead's queue where there is room for it, or returns nil.
+func (t *Table) nextFor(hold *bulkhead) *types.NamespacedName {
+	if len(t.flights) >= t.limit || hold.used >= hold.limit {
+		return nil
+	}
+	return hold.dequeue()
+}
+
+func (t *Table) wakeUp(action *types.NamespacedName) {
+	if action != nil && t.wake != nil {
+		t.wake(*action)
+	}
+}
+
+// Drain lets nothing start any more and returns when no flight is running, or with the context's error. Reports that
+// are finished stay until they are stored.
+func (t *Table) Drain(ctx context.Context) error {
+	t.mu.Lock()
+	t.draining = true
+	t.mu.Unlock()
+	done := make(chan struct{})
+	go func() { t.running.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Actions returns the actions that have a flight.
+func (t *Table) Actions() []types.NamespacedName {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	actions := make([]types.NamespacedName, 0, len(t.flights))
+	for action := range t.flights {
+		actions = append(actions, action)
+	}
+	return actions
+}
+
+// limiterFor makes the rate limiter of a bulkhead; nil: no bound.
+func limiterFor(perSecond int) *rate.Limiter {
+	if perSecond <= 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(perSecond), perSecond)
+}

@@ -1,0 +1,47 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// pageSize bounds what one request of a sweep transfers.
+const pageSize = 200
+
+// EachDue calls visit for every record that is due, page by page: what is transferred is what is due, and not what
+// exists. A visit that fails is the visitor's to report; the sweep goes on.
+func (s *Store) EachDue(ctx context.Context, now time.Time, namespace string, visit func(*v1alpha1.TaskRecord)) error {
+	selector, err := labels.Parse(fmt.Sprintf("%s<%s", v1alpha1.LabelDue, strconv.FormatInt(now.Unix(), 10)))
+	if err != nil {
+		return err
+	}
+	page := &v1alpha1.TaskRecordList{}
+	for {
+		err := s.Client.List(ctx, page, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(page.Continue))
+		if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			if page.Items[i].Spec.Action != nil {
+				visit(&page.Items[i])
+			}
+		}
+		if page.Continue == "" || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// OfSubmission returns the records that guard submissions of a name, live; more than one only after a hash collision.
+func (s *Store) OfSubmission(ctx context.Context, namespace, name string) ([]v1alpha1.TaskRecord, error) {
+	list := &v1alpha1.TaskRecordList{}
+	err := s.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSubmission: name})
+	return list.Items, err
+}
