@@ -57,7 +57,8 @@ func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.TaskSubmission{}).
+		// Status is ours alone: what we write there is no news. Deleting an object raises its generation.
+		For(&v1alpha1.TaskSubmission{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.TaskTemplate{}, handler.EnqueueRequestsFromMapFunc(r.ofTemplate), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.TaskDecision{}, handler.EnqueueRequestsFromMapFunc(ofDecision)).
 		WatchesRawSource(&r.queue).

@@ -10,8 +10,8 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
-// writeStatus writes the projection where it differs from what was read. A conflict is an error, so that the next pass
-// meets a newer copy; a submission that is gone needs no status.
+// writeStatus writes the projection where it differs from what was read. After a conflict the next pass meets a newer
+// copy; a submission that is gone needs no status.
 func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status v1alpha1.TaskSubmissionStatus) error {
 	if equality.Semantic.DeepEqual(subject.submission.Status, status) {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -62,6 +63,9 @@ func (r *Submissions) Init(maxInFlight int) {
 // maxSteps bounds the steps of one pass. No way through the lifecycle is nearly as long: reaching it is a fault.
 const maxSteps = 40
 
+// conflictDelay lets the cache catch up with whoever wrote the object in between.
+const conflictDelay = 100 * time.Millisecond
+
 var errTooManySteps = errors.New("the submission went on without end: this is a fault of the operator; it is tried again later")
 
 // Reconcile takes one submission as far as it goes without waiting.
@@ -95,7 +99,11 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 		r.flights.Leave(subject.action)
 	}
 	if subject.submission != nil && !wait.Quiet {
-		if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {
+		err := r.writeStatus(ctx, subject, lifecycle.Project(observation))
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictDelay}, nil
+		}
+		if err != nil {
 			return ctrl.Result{}, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -48,7 +49,11 @@ func (r *Templates) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	}
 	template = template.DeepCopy()
 	template.Status = status
-	return ctrl.Result{}, client.IgnoreNotFound(r.Client.Status().Update(ctx, template))
+	err := r.Client.Status().Update(ctx, template)
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
 func (r *Templates) statusOf(template *v1alpha1.TaskTemplate) v1alpha1.TaskTemplateStatus {
