@@ -3,6 +3,7 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -66,7 +67,10 @@ func (c *ControlPlane) apiServer(run string, options Options) (*envtest.APIServe
 	if err != nil {
 		return nil, err
 	}
-	server := &envtest.APIServer{Path: path, CertDir: run, SecurePort: options.SecurePort, Out: log, Err: log}
+	server := &envtest.APIServer{Path: path, CertDir: run, Out: log, Err: log}
+	if options.SecurePort != 0 {
+		server.SecureServing.ListenAddr = envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(options.SecurePort)}
+	}
 	flags := server.Configure()
 	// envtest's issuer holds the port: tokens would end with the run.
 	flags.Set("service-account-issuer", "https://kubernetes.default.svc")

@@ -1,0 +1,130 @@
+# Needs Go, make, git and gcc (for the race detector). Tools are Go modules, pinned in hack/; nothing is downloaded but
+# modules.
+SHELL := /usr/bin/env bash -o pipefail
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+
+# The image that deploy uses, and that docker-build makes.
+IMG ?= ghcr.io/taskonce/taskonce:latest
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+# Where generated files go; make verify has them written elsewhere.
+OUT ?= .
+KUBECTL ?= kubectl
+CONTAINER_TOOL ?= docker
+
+export GOWORK := off
+CONTROLLER_GEN := go tool -modfile=hack/tools/go.mod controller-gen
+GOLANGCI_LINT := go tool -modfile=hack/lint/go.mod golangci-lint
+CONTROL_PLANE := hack/controlplane/ensure.sh
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"; printf "Usage:\n  make \033[36m<target>\033[0m\n"} \
+		/^[a-zA-Z_0-9-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
+		/^##@/ { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
+
+##@ Try it
+
+.PHONY: demo
+demo: controlplane ## Play every hazard against a real API server, and count the effects.
+	go run ./test/demo
+
+.PHONY: dev
+dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the state is kept between runs.
+	go run ./test/dev
+
+##@ Development
+
+.PHONY: generate
+generate: ## Generate the DeepCopy methods.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
+
+.PHONY: manifests
+manifests: ## Generate the CRDs and the manager's ClusterRole.
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:dir=$(OUT)/config/rbac
+
+.PHONY: fmt
+fmt: ## Format the code.
+	$(GOLANGCI_LINT) fmt
+
+.PHONY: vet
+vet: ## Run go vet.
+	go vet ./...
+	go vet -tags faults ./...
+
+.PHONY: lint
+lint: ## Run golangci-lint.
+	$(GOLANGCI_LINT) run
+
+.PHONY: verify
+verify: vet lint ## Check everything that needs no test: generated files, format, imports, modules, lint.
+	hack/generated.sh
+	hack/modules.sh
+	@unformatted=$$(gofmt -l api cmd internal test); [ -z "$$unformatted" ] || { echo "Not formatted (make fmt):" $$unformatted; exit 1; }
+	go test ./test/layout/...
+
+##@ Test
+
+# What imports the harness needs a control plane; everything else is a unit test.
+CONTROL_PLANE_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./... \
+	| awk '/taskonce\/test\/harness/ || $$1 ~ /\/test\/harness$$/ {print $$1}')
+UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
+
+.PHONY: test
+test: test-unit test-integration ## Run all tests.
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane.
+	go test -race -p 2 $(UNIT_PACKAGES)
+
+.PHONY: test-integration
+test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, the demo included.
+	go test -p 1 -timeout 20m $(CONTROL_PLANE_PACKAGES)
+
+.PHONY: bench-quick
+bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
+	go run ./test/bench --quick
+
+.PHONY: controlplane
+controlplane: ## Make sure that etcd, kube-apiserver and kubectl are there; the first time may take some minutes.
+	@echo "Control plane: $$($(CONTROL_PLANE) etcd kube-apiserver kubectl)"
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
+
+.PHONY: run
+run: ## Run the manager on this machine against the cluster of the current kubeconfig, with your own rights.
+	go run ./cmd/manager --leader-elect=false --metrics-bind-address=0
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG.
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: clean
+clean: ## Remove what was built here. The control plane's programs are in the user's cache and stay.
+	rm -rf bin tmp
+
+##@ Deployment
+
+.PHONY: install
+install: ## Install the CRDs into the cluster of the current kubeconfig.
+	$(KUBECTL) apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and with them every submission and record.
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: ## Deploy the operator, with its CRDs and rights, and the image IMG.
+	$(KUBECTL) kustomize config/default | sed 's|ghcr.io/taskonce/taskonce:latest|$(IMG)|' | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove all that deploy installed.
+	$(KUBECTL) delete --ignore-not-found -k config/default
