@@ -50,17 +50,24 @@ func (o *Observation) judgeApproval(decision *v1alpha1.TaskDecision) (v1alpha1.D
 	return v1alpha1.DecisionPending, ""
 }
 
-func (o *Observation) wantsDistinct() bool { return o.Template.Spec.Approval.DistinctFromSubmitter }
+func (o *Observation) wantsDistinct() bool {
+	return o.needsApproval() && o.Template.Spec.Approval.DistinctFromSubmitter
+}
 
 func (o *Observation) selfApproved(decision *v1alpha1.TaskDecision) bool {
 	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return o.wantsDistinct() && by != "" && by == o.submitter()
+	return o.wantsDistinct() && by != "" && o.submittedBy(by)
 }
 
 // distinct reports whether it is known that another person than the submitter approves, where that is asked for.
 func (o *Observation) distinct(decision *v1alpha1.TaskDecision) bool {
 	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && by != o.submitter())
+	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.submittedBy(by))
+}
+
+// submittedBy reports whether a person submitted the action: now, or before it was deleted and applied again.
+func (o *Observation) submittedBy(person string) bool {
+	return person == o.submitter() || (o.Record.Object != nil && person == o.action().Submitter)
 }
 
 func (o *Observation) submitter() string {

@@ -12,17 +12,30 @@ func conclude(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	switch {
 	case action.Phase.Terminal():
 		return late(o, action)
-	case report.Outcome == v1alpha1.OutcomeApplied && o.Flight.Check:
+	case report.Outcome == v1alpha1.OutcomeApplied && o.Flight.Check && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
 		// Applied is absorbing, whichever attempt it belongs to.
 		return succeeded(o, action, v1alpha1.ReasonVerifiedApplied, orElse(report.Message, "the receiver has it"), jsonOf(report.Result), report.ResultDigest)
 	case report.Outcome == v1alpha1.OutcomeApplied:
 		return succeeded(o, action, v1alpha1.ReasonApplied, orElse(report.Message, "the effect was applied"), jsonOf(report.Result), report.ResultDigest)
-	case o.Flight.Attempt != action.Attempt.Number:
+	case !o.reportsCurrent(action):
 		return late(o, action)
 	case o.Flight.Check:
 		return concludeCheck(o, action)
 	default:
 		return concludeAttempt(o, action)
+	}
+}
+
+// reportsCurrent reports whether a report is about the attempt as it stands: a check about one that is still in doubt,
+// and the effect's own report about an attempt of this very process. Another record of the key has the same numbers.
+func (o *Observation) reportsCurrent(action *v1alpha1.Action) bool {
+	switch {
+	case o.Flight.Attempt != action.Attempt.Number:
+		return false
+	case o.Flight.Check:
+		return action.Unsettled && !action.Attempt.Open()
+	default:
+		return action.Attempt.Executor == o.Executor
 	}
 }
 
@@ -39,7 +52,7 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	default: // Unknown, and whatever is not a word of ours
 		next.Attempt.Outcome = v1alpha1.OutcomeUnknown
 		next.Unsettled = true
-		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, unknownDelay(o, report))
+		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, unknownDelay(o, &next))
 	}
 }
 
@@ -51,6 +64,7 @@ func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		reason := v1alpha1.ReasonDependencyMissing
 		if action.Unsettled {
 			reason = v1alpha1.ReasonVerifying
+			action.Checks = max(action.Checks-1, 0) // the repeat was not made
 		}
 		return between(o, action, reason, report.Message, HeldInterval/3)
 	}
@@ -93,11 +107,12 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 
 // unknownDelay is how soon an unknown outcome is looked into: at once where the receiver can be asked, and after the
 // back-off where all that can be done is to send again.
-func unknownDelay(o *Observation, report *Report) time.Duration {
-	if o.Template.Verifies {
-		return report.RetryAfter
+func unknownDelay(o *Observation, action *v1alpha1.Action) time.Duration {
+	floor := o.Flight.Report.RetryAfter
+	if o.Template.Verifies && action.Checks == 0 {
+		return floor
 	}
-	return retryDelay(o, 1, report.RetryAfter)
+	return retryDelay(o, action.Checks+1, floor)
 }
 
 func pollDelay(o *Observation, floor time.Duration) time.Duration {

@@ -9,10 +9,8 @@ func Decide(o Observation) Step {
 	switch {
 	case o.Record.Object != nil:
 		return decideRecorded(&o)
-	case o.Record.Read && o.Record.Last != nil:
+	case o.Record.Read && o.Flight.State > FlightFull:
 		return decideLost(&o)
-	case o.Flight.State == FlightUnacknowledged && o.Record.Read:
-		return Abandon{} // the write did not land: the slot was for nothing
 	case o.Submission == nil && !o.Record.Read:
 		return ReadRecord{}
 	case o.Submission == nil:
@@ -24,13 +22,14 @@ func Decide(o Observation) Step {
 	}
 }
 
-// decideLost keeps what an attempt came to whose record was deleted while it ran: it is stored again.
+// decideLost keeps what an attempt came to whose record was deleted while it ran: it is stored again. What was not
+// launched gives its slot back: its begin did not land, or is gone.
 func decideLost(o *Observation) Step {
-	switch o.Flight.State {
-	case FlightFinished:
+	switch {
+	case o.Flight.State == FlightFinished && o.Record.Last != nil:
 		return Store{Action: conclude(o, o.Record.Last)}
-	case FlightRunning:
-		return Wait{}
+	case o.Flight.State == FlightRunning:
+		return Wait{Quiet: true} // what the status says of the attempt is all that is left of it
 	default:
 		return Abandon{}
 	}
@@ -42,11 +41,9 @@ func decideUnread(o *Observation) Step {
 	finding := gate(o)
 	switch {
 	case finding != nil && finding.reason == v1alpha1.ReasonInvalidName:
-		return Wait{} // the name is not the key's, so there is no record to ask
-	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State == FlightUnacknowledged, o.Submission.DeletionTimestamp != nil:
+		return o.judgeUnrecorded(finding) // the name is not the key's, so there is no record to ask
+	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State != FlightNone, o.Submission.DeletionTimestamp != nil:
 		return ReadRecord{}
-	case o.Flight.State == FlightFull:
-		return o.waitForSlot()
 	default:
 		return Begin{Action: begin(o, newAction(o))}
 	}
@@ -69,12 +66,13 @@ func decideUnrecorded(o *Observation) Step {
 		return Store{Action: unsettledFromStatus(o)}
 	}
 	finding := gate(o)
+	if finding != nil && finding.verdict {
+		return Store{Action: verdict(o, finding)} // then the record answers every decision
+	}
 	if step := o.judgeUnrecorded(finding); step != (Wait{}) {
 		return step
 	}
 	switch {
-	case finding != nil && finding.verdict:
-		return Store{Action: verdict(o, finding)}
 	case finding != nil && finding.phase == v1alpha1.PhaseFailed:
 		return Wait{}
 	case o.Submission.DeletionTimestamp != nil:
@@ -95,6 +93,10 @@ func decideRecorded(o *Observation) Step {
 		return decideReused(*o)
 	}
 	if o.Flight.State == FlightFinished {
+		if o.restored() { // a report of the time before does not settle what may have followed the backup
+			unsettled := unsettledFromBackup(o, action)
+			action = &unsettled
+		}
 		return Store{Action: conclude(o, action)}
 	}
 	if o.restored() {

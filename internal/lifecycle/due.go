@@ -15,7 +15,7 @@ func Due(action *v1alpha1.Action) (time.Time, bool) {
 			return time.Time{}, false
 		}
 		return action.ExpiresAt.Time, true
-	case action.Attempt.Open():
+	case action.Attempt.Open() && action.Attempt.StartedAt != nil:
 		return action.Attempt.StartedAt.Add(action.Attempt.Timeout.Duration + Grace), true
 	case action.NextAt != nil:
 		return action.NextAt.Time, true

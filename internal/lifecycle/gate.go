@@ -39,23 +39,34 @@ func gate(o *Observation) *finding {
 	}
 	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore} {
 		if f := check(o); f != nil {
-			if f.phase == v1alpha1.PhasePending && o.Submission.Spec.NotAfter != nil && (f.at.IsZero() || o.Submission.Spec.NotAfter.Time.Before(f.at)) {
-				f.at = o.Submission.Spec.NotAfter.Time
-			}
-			return f
+			return byNotAfter(o, f)
 		}
 	}
 	return nil
 }
 
-// regate is the gate for what has begun and certainly had no effect: suspension does not stop it.
+// regate is the gate for what has begun and certainly had no effect: suspension does not stop it, and neither does
+// notAfter where anything was sent.
 func regate(o *Observation, action *v1alpha1.Action) *finding {
 	neverSent := action.Tries == 0 && (action.Reason == v1alpha1.ReasonBusinessKeyHeld || action.Reason == v1alpha1.ReasonDependencyMissing)
-	if neverSent {
-		if f := checkNotAfter(o); f != nil {
-			return f
-		}
+	if !neverSent {
+		return checkGoingOn(o, action)
 	}
+	if f := checkNotAfter(o); f != nil {
+		return f
+	}
+	return byNotAfter(o, checkGoingOn(o, action))
+}
+
+// byNotAfter has what waits for something looked at again when its time is over.
+func byNotAfter(o *Observation, f *finding) *finding {
+	if at := o.Submission.Spec.NotAfter; f != nil && at != nil && f.phase == v1alpha1.PhasePending && (f.at.IsZero() || at.Time.Before(f.at)) {
+		f.at = at.Time
+	}
+	return f
+}
+
+func checkGoingOn(o *Observation, action *v1alpha1.Action) *finding {
 	switch {
 	case o.Submission.DeletionTimestamp != nil:
 		return pending(action.Reason, "the submission is being deleted: no attempt starts")
@@ -65,8 +76,12 @@ func regate(o *Observation, action *v1alpha1.Action) *finding {
 		return pending(action.Reason, "the next attempt waits: the template changed and refuses the parameters now: %s", o.Problem.Message)
 	case o.Template.Digest != action.EffectDigest && o.needsApproval() && !o.approvedSince(action):
 		return pending(action.Reason, "the template's effect changed since it was approved; approve attempt %d again with templateDigest %s", action.Attempt.Number, o.Template.Digest)
+	case action.Attempt.Number > 0:
+		return nil
+	case o.Template.Spec.Suspend: // a Retry reopened what had never begun
+		return pending(action.Reason, "the TaskTemplate is suspended: it begins when spec.suspend is false")
 	}
-	return nil
+	return checkNotBefore(o)
 }
 
 func (o *Observation) approvedSince(action *v1alpha1.Action) bool {

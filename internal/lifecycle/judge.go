@@ -87,9 +87,6 @@ func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.Tas
 	next.Retries++
 	next.CompletedAt, next.ExpiresAt = nil, nil
 	next.Decision = decisionRef(decision)
-	if o.BusinessKey != "" {
-		next.BusinessKey, next.Claim = o.BusinessKey, v1alpha1.ClaimName(o.Submission.Spec.TemplateRef.Name, o.BusinessKey)
-	}
 	return Store{Action: next}
 }
 
@@ -138,18 +135,17 @@ func (o *Observation) judgeRelease(action *v1alpha1.Action, decision *v1alpha1.T
 
 // judgeUnrecorded judges decisions about a submission that has no record. Wait{} says that none needs a word now.
 func (o *Observation) judgeUnrecorded(f *finding) Step {
+	over := o.Submission.Status.Phase.Terminal() || (f != nil && f.phase == v1alpha1.PhaseFailed)
 	for i := range o.Decisions {
 		decision := &o.Decisions[i]
 		switch {
-		case f != nil && f.decision == decision:
-			continue // it becomes the verdict
 		case decision.Spec.UID != o.Submission.UID:
 			return Judge{decision, v1alpha1.DecisionRefused, "its uid is not that of the submission"}
-		case decision.Spec.Action == v1alpha1.DecisionApprove && decision.Spec.Attempt == 0 && !o.Submission.Status.Phase.Terminal():
+		case decision.Spec.Action == v1alpha1.DecisionApprove && decision.Spec.Attempt == 0 && !over:
 			if state, why := o.judgeApproval(decision); state != v1alpha1.DecisionPending {
 				return Judge{decision, state, why}
 			}
-		case o.Submission.Status.Phase.Terminal():
+		case over:
 			return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished, and there is no record that could be reopened: submit under a new key"}
 		default:
 			return Judge{decision, v1alpha1.DecisionRefused, "nothing was begun yet, so there is nothing to decide but Approve or Cancel, for attempt 0"}

@@ -36,6 +36,7 @@ func Project(o Observation) v1alpha1.TaskSubmissionStatus {
 	if status.Phase.Terminal() && status.CompletedAt == nil {
 		status.CompletedAt = stamped(old.CompletedAt, o.Now)
 	}
+	status.Message = cut(status.Message, maxMessage)
 	status.ObservedGeneration = o.Submission.Generation
 	status.Conditions = conditions(&o, &status)
 	return status
@@ -77,7 +78,7 @@ func projectWaiting(o *Observation, action *v1alpha1.Action, status *v1alpha1.Ta
 	}
 	if !action.Unsettled && !action.Attempt.Open() {
 		if f := regate(o, action); f != nil && f.phase == v1alpha1.PhasePending {
-			status.Message = cut(f.message, maxMessage)
+			status.Message = f.message
 		} else if o.Flight.State == FlightFull {
 			status.Message = limitMessage
 		}

@@ -26,8 +26,9 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 	if o.Template.Verifies && !o.replaysNow(action) {
 		return Check{Settled: o.settled(action)}
 	}
-	if o.Submission == nil || o.Submission.DeletionTimestamp != nil {
-		return Store{Action: asking(o, action, "its submission is gone, so the effect is not sent again; apply the submission again, or decide")}
+	if !o.mayStart() {
+		// Applied again it is sent again, while the receiver remembers it; then a person is asked.
+		return o.until(action.StartedAt.Add(o.Template.RemembersFor))
 	}
 	next := begin(o, action)
 	next.Checks++
@@ -40,6 +41,8 @@ func (o *Observation) asks(action *v1alpha1.Action) string {
 	switch {
 	case policy.Mode == v1alpha1.RecoveryManual:
 		return "the template leaves unknown outcomes to a person"
+	case action.EffectDigest == "":
+		return "under which effect it was begun is not known any more"
 	case o.Template.Digest != action.EffectDigest:
 		return "the template's effect or verification was changed since the attempt, so neither can say what became of it"
 	case action.Checks >= policy.MaxChecks:
@@ -60,7 +63,12 @@ func (o *Observation) remembered(action *v1alpha1.Action) bool {
 
 // replaysNow reports whether a repeat takes the place of a check: where checks could not tell and a repeat is safe.
 func (o *Observation) replaysNow(action *v1alpha1.Action) bool {
-	return action.Checks > 0 && o.remembered(action) && o.Submission != nil
+	return action.Checks > 0 && o.remembered(action) && o.mayStart()
+}
+
+// mayStart reports whether there is somebody to start an attempt for.
+func (o *Observation) mayStart() bool {
+	return o.Submission != nil && o.Submission.DeletionTimestamp == nil
 }
 
 // settled reports whether the settling time of the current attempt has passed: its whole time-out, and what the

@@ -25,9 +25,8 @@ func newAction(o *Observation) *v1alpha1.Action {
 	action := &v1alpha1.Action{
 		PayloadDigest: o.PayloadDigest,
 		Submission:    v1alpha1.SubmissionRef{Name: o.Submission.Name, UID: o.Submission.UID},
-		Submitter:     o.submitter(),
+		Submitter:     cut(o.submitter(), maxMessage),
 		Traceparent:   o.Submission.Annotations[v1alpha1.AnnotationTraceparent],
-		BusinessKey:   o.BusinessKey,
 	}
 	if len(action.Traceparent) > 128 {
 		action.Traceparent = ""
@@ -35,16 +34,23 @@ func newAction(o *Observation) *v1alpha1.Action {
 	if len(o.Submission.Spec.Parameters.Raw) > 0 {
 		action.Parameters = o.Submission.Spec.Parameters.DeepCopy()
 	}
-	if o.BusinessKey != "" {
-		action.Claim = v1alpha1.ClaimName(o.Submission.Spec.TemplateRef.Name, o.BusinessKey)
-	}
+	claimable(o, action)
 	return action
+}
+
+// claimable names the claim of an action whose business key is known by now: a verdict claims nothing, and where the
+// template could not be read the key was not known.
+func claimable(o *Observation, action *v1alpha1.Action) {
+	if action.Claim == "" && o.BusinessKey != "" {
+		action.BusinessKey, action.Claim = o.BusinessKey, v1alpha1.ClaimName(o.Submission.Spec.TemplateRef.Name, o.BusinessKey)
+	}
 }
 
 // begin opens the next attempt.
 func begin(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next := *action.DeepCopy()
 	remember(&next)
+	claimable(o, &next) // no effect without its claim (I7)
 	if approval := o.approval(action.Attempt.Number); approval != nil && o.needsApproval() {
 		next.Approval, next.ApprovedDigest = decisionRef(approval), o.Template.Digest
 	}
@@ -261,7 +267,8 @@ func (o *Observation) expiry() *metav1.Time {
 	if o.keepsRecords() {
 		return nil
 	}
-	return &metav1.Time{Time: o.Now.Add(o.recordTTL()).Truncate(time.Second)}
+	// Rounded up: a time to live of one second must not be over at once.
+	return &metav1.Time{Time: o.Now.Add(o.recordTTL() + time.Second - time.Nanosecond).Truncate(time.Second)}
 }
 
 func (o *Observation) halfExpired(action *v1alpha1.Action) bool {
