@@ -34,7 +34,7 @@ demo: controlplane ## Play every hazard against a real API server, and count the
 
 .PHONY: dev
 dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the state is kept between runs.
-	go run ./test/dev
+	@go build -o bin/dev ./test/dev && exec bin/dev
 
 ##@ Development
 

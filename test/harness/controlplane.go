@@ -42,8 +42,10 @@ type ControlPlane struct {
 	// Dir holds the kubeconfig files and the logs of both programs: etcd.log and kube-apiserver.log.
 	Dir string
 
+	// Programs is the folder of etcd, kube-apiserver and kubectl.
+	Programs string
+
 	root      string // of this repository
-	programs  string // the folder of etcd, kube-apiserver and kubectl
 	temporary bool
 	lock      *os.File
 	logs      []*os.File
@@ -63,7 +65,7 @@ func (c *ControlPlane) start(options Options) (err error) {
 	if c.root, err = Root(); err != nil {
 		return err
 	}
-	if c.programs, err = programs(c.root); err != nil {
+	if c.Programs, err = programs(c.root); err != nil {
 		return err
 	}
 	if err := c.openDir(); err != nil {

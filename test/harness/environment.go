@@ -92,5 +92,5 @@ func (c *ControlPlane) guard(run, name string) (string, error) {
 }
 
 func (c *ControlPlane) program(name string) string {
-	return filepath.Join(c.programs, name)
+	return filepath.Join(c.Programs, name)
 }

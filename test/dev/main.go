@@ -1,0 +1,87 @@
+// Command dev runs a control plane, the operator and a receiver until it is interrupted, for trying things out. What
+// is in the control plane, and the receiver's ledger, are kept in tmp/dev between runs.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second interrupt ends this process at once, and with it everything that it started.
+	context.AfterFunc(ctx, stop)
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "dev:", err)
+		os.Exit(1)
+	}
+}
+
+// run returns nil, after everything has been stopped, when ctx ends.
+func run(ctx context.Context) (err error) {
+	root, err := harness.Root()
+	if err != nil {
+		return err
+	}
+	say("Building the manager and the receiver.")
+	bin, err := harness.Build(ctx, "./cmd/manager", "./test/receiver")
+	if err != nil {
+		return unlessInterrupted(ctx, fmt.Errorf("go build: %w", err))
+	}
+
+	say("Starting etcd and kube-apiserver.")
+	c, err := harness.Start(harness.Options{Dir: filepath.Join(root, "tmp", "dev"), CRDs: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+
+	say("Starting the receiver and the manager.")
+	w := &world{c: c, bin: bin}
+	defer func() {
+		say("\nStopping. What is under way gets the time to end.")
+		err = errors.Join(err, w.stop())
+	}()
+	if err := w.start(ctx); err != nil {
+		return unlessInterrupted(ctx, err)
+	}
+	welcome(root, c)
+	return w.wait(ctx)
+}
+
+// unlessInterrupted drops an error that only says that the start was broken off.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func welcome(root string, c *harness.ControlPlane) {
+	ledger, err := filepath.Rel(root, ledgerPath(c))
+	if err != nil {
+		ledger = ledgerPath(c)
+	}
+	fmt.Printf("\nReady. In another terminal, in this folder:\n\n  export KUBECONFIG=%s\n", c.Kubeconfig)
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		fmt.Printf("  export PATH=\"$PATH:%s\"   # where kubectl is\n", c.Programs)
+	}
+	fmt.Printf(`
+  kubectl apply -f config/samples/submission-award-points.yaml   # as often as you like
+  kubectl get tasksubmissions
+  cat %s   # what the receiver was asked, and did
+
+The templates of config/samples are there, and the other submissions in it do more. Logs are in %s.
+Ctrl-C stops everything; what is in it is there again the next time.
+`, ledger, filepath.Dir(ledger))
+}
+
+func say(text string) { fmt.Println(text) }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+const (
+	receiverAddress = "127.0.0.1:8090" // the samples name it
+	probeAddress    = "127.0.0.1:8081"
+
+	startPatience = time.Minute
+	// stopPatience is longer than the manager's own grace period for effects that are under way.
+	stopPatience = time.Minute
+)
+
+// templates are what a platform team would have prepared.
+var templates = []string{"award-points", "charge-card", "refund-order"}
+
+// world is what runs beside the control plane.
+type world struct {
+	c         *harness.ControlPlane
+	bin       string
+	processes []*harness.Process // in the order of their start
+}
+
+// start returns when the receiver listens, the manager is ready and the templates are there.
+func (w *world) start(ctx context.Context) error {
+	kubeconfig, err := w.c.ManagerKubeconfig(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.launch(ctx, "receiver", "http://"+receiverAddress, "--listen", receiverAddress, "--log", ledgerPath(w.c)); err != nil {
+		return err
+	}
+	for _, template := range templates {
+		if _, _, err := w.c.Kubectl(ctx, "apply", "-n", "default", "-f", "config/samples/template-"+template+".yaml"); err != nil {
+			return err
+		}
+	}
+	return w.launch(ctx, "manager", "http://"+probeAddress+"/readyz",
+		"--kubeconfig", kubeconfig, "--leader-elect=false", "--allow-loopback-receivers",
+		"--metrics-bind-address=0", "--health-probe-bind-address="+probeAddress)
+}
+
+// launch starts one of the programs and returns when its address answers.
+func (w *world) launch(ctx context.Context, name, url string, args ...string) error {
+	if answers(ctx, url) {
+		return fmt.Errorf("something else is already listening at %s", url)
+	}
+	p, err := harness.Launch(name, w.logPath(name), filepath.Join(w.bin, name), args...)
+	if err != nil {
+		return err
+	}
+	w.processes = append(w.processes, p)
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("the %s was not ready within %s", name, startPatience))
+	defer cancel()
+	for !answers(ctx, url) {
+		select {
+		case <-p.Done:
+			return w.ended(p)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// wait returns when ctx ends, or with an error when one of the programs does.
+func (w *world) wait(ctx context.Context) error {
+	failed := make(chan error, len(w.processes))
+	for _, p := range w.processes {
+		go func() {
+			<-p.Done
+			failed <- w.ended(p)
+		}()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// stop ends the programs, the last one first: the manager may still need the receiver.
+func (w *world) stop() error {
+	var errs []error
+	for len(w.processes) > 0 {
+		last := w.processes[len(w.processes)-1]
+		w.processes = w.processes[:len(w.processes)-1]
+		select {
+		case <-last.Done: // said already
+		default:
+			errs = append(errs, last.Stop(stopPatience))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *world) ended(p *harness.Process) error {
+	text, err := os.ReadFile(w.logPath(p.Name))
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return fmt.Errorf("the %s ended by itself (%v):\n%s", p.Name, p.Err, strings.Join(lines[max(0, len(lines)-5):], "\n"))
+}
+
+func (w *world) logPath(name string) string { return filepath.Join(w.c.Dir, name+".log") }
+
+func ledgerPath(c *harness.ControlPlane) string { return filepath.Join(c.Dir, "ledger.jsonl") }
+
+// answers says whether anything but an error of the server comes back.
+func answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode < http.StatusInternalServerError
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package harness
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}
