@@ -52,7 +52,7 @@ func transport(options Options, pooled bool) *http.Transport {
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            guard.dialer(),
+		DialContext:            guard.dialer(options.dialled),
 		TLSClientConfig:        options.tls,
 		TLSHandshakeTimeout:    30 * time.Second,
 		Protocols:              protocols,

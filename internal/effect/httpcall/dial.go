@@ -83,13 +83,17 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 	return g.check(resolved.Addr())
 }
 
-// dialer returns a dial function for connections that stand behind gates.
-func (g guard) dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+// dialer returns a dial function for connections that stand behind gates. It calls dialled after each dial; nil:
+// nothing.
+func (g guard) dialer(dialled func()) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, ControlContext: g.control}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
+		}
+		if dialled != nil {
+			dialled()
 		}
 		return &gatedConn{Conn: conn}, nil
 	}

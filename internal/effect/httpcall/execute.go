@@ -68,10 +68,10 @@ func rejected(err error) (effect.Outcome, error) {
 // conclude makes the outcome of a verdict about an answer. The result is not in it.
 func (c *client) conclude(decided verdict, a *answer, values secrets) effect.Outcome {
 	outcome := effect.Outcome{
-		Kind: decided.kind, Permanent: decided.permanent, Message: answered(a.status, decided.message),
+		Kind: decided.kind, Permanent: decided.permanent, Message: answered(a.status, values.redact(decided.message)),
 		RetryAfter: retryAfter(a.header, c.now()),
 	}
-	if location := progress(a); outcome.Kind == v1alpha1.OutcomeInProgress && !values.in([]byte(location)) {
+	if location := progress(a); outcome.Kind == v1alpha1.OutcomeInProgress && !values.inURL(location) {
 		outcome.Location = location
 	}
 	return outcome

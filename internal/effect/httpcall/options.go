@@ -30,9 +30,10 @@ type Options struct {
 	// Unsafe switches protections off, to show that they are needed. Never set it in an operator.
 	Unsafe Unsafe
 
-	// now and tls are for tests of this package.
-	now func() time.Time
-	tls *tls.Config
+	// For tests of this package: a clock, what is trusted, and what happens between a dial and the first write.
+	now     func() time.Time
+	tls     *tls.Config
+	dialled func()
 }
 
 // Unsafe switches protections off.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,17 +23,38 @@ const (
 // secrets are the values of Secrets in one request. They are in no outcome.
 type secrets []string
 
-// in reports whether raw repeats one of the values, as it is or without its scheme ("Bearer …").
-func (s secrets) in(raw []byte) bool {
+// forms are the ways in which the values may be repeated: as they are, and without a scheme ("Bearer …").
+func (s secrets) forms() []string {
+	var forms []string
 	for _, value := range s {
-		bare := value[strings.LastIndexByte(value, ' ')+1:]
-		for _, form := range []string{value, bare} {
-			if len(form) >= shortSecret && (bytes.Contains(raw, []byte(form)) || bytes.Contains(raw, quoted(form))) {
-				return true
+		for _, form := range []string{value, value[strings.LastIndexByte(value, ' ')+1:]} {
+			if len(form) >= shortSecret {
+				forms = append(forms, form)
 			}
 		}
 	}
-	return false
+	return forms
+}
+
+// in reports whether raw repeats one of the values, as text or inside a JSON string.
+func (s secrets) in(raw []byte) bool {
+	return slices.ContainsFunc(s.forms(), func(form string) bool {
+		return bytes.Contains(raw, []byte(form)) || bytes.Contains(raw, quoted(form))
+	})
+}
+
+// inURL reports whether a URL repeats one of the values, percent-encoded or not.
+func (s secrets) inURL(text string) bool {
+	decoded, err := url.QueryUnescape(text)
+	return s.in([]byte(text)) || (err == nil && s.in([]byte(decoded)))
+}
+
+// redact takes the values out of a message: an expression's error may quote what the receiver repeated.
+func (s secrets) redact(message string) string {
+	for _, form := range s.forms() {
+		message = strings.ReplaceAll(message, form, "[withheld]")
+	}
+	return message
 }
 
 // quoted is how a value stands inside a JSON string.
