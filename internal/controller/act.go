@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -79,14 +80,15 @@ func (r *Submissions) readClaim(ctx context.Context, subject *subject) error {
 // begin stores an attempt and, if that was acknowledged, grants its launch. A slot comes first: an attempt that waited
 // for one after its begin would eat up its own time.
 func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycle.Begin) error {
-	if subject.flight == nil {
-		flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: step.Action.Attempt.Number, Timeout: step.Action.Attempt.Timeout.Duration}))
-		if flight == nil {
-			subject.full, subject.freeAt = true, freeAt
-			return nil
-		}
-		subject.flight, subject.full = flight, false
+	if subject.flight != nil {
+		return errors.New("an attempt was to begin while another has a slot: this is a fault of the operator")
 	}
+	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: step.Action.Attempt.Number, Timeout: step.Action.Attempt.Timeout.Duration}))
+	if flight == nil {
+		subject.full, subject.freeAt = true, freeAt
+		return nil
+	}
+	subject.flight, subject.full = flight, false
 	failpoint("before-record")
 	stored, err := r.write(ctx, subject, step.Action)
 	failpoint("after-record")

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -96,23 +95,4 @@ func (r *Submissions) ofTemplate(ctx context.Context, template client.Object) []
 func ofDecision(_ context.Context, object client.Object) []reconcile.Request {
 	decision := object.(*v1alpha1.TaskDecision)
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: decision.Namespace, Name: decision.Spec.Submission}}}
-}
-
-// drainer stores what runs before the process ends. The manager stops it together with the reconcilers, and waits for
-// it before it stops the cache and lets its lease go.
-type drainer struct {
-	submissions *Submissions
-	grace       time.Duration
-}
-
-var _ manager.LeaderElectionRunnable = &drainer{}
-
-func (d *drainer) NeedLeaderElection() bool { return true }
-
-func (d *drainer) Start(ctx context.Context) error {
-	<-ctx.Done()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.grace)
-	defer cancel()
-	d.submissions.Drain(grace)
-	return nil
 }

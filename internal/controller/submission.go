@@ -139,37 +139,6 @@ func terminal(err error) error {
 	return err
 }
 
-// Drain lets no attempt start any more, waits for those that run, and stores what they came to. What is not stored
-// when ctx ends is an orphan for whoever comes next.
-func (r *Submissions) Drain(ctx context.Context) {
-	log := logf.FromContext(ctx)
-	if err := r.flights.Drain(ctx); err != nil {
-		log.Info("attempts were still running when the grace period ended; whoever comes next finds out what became of them", "attempts", len(r.flights.Actions()))
-		return
-	}
-	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
-		left := r.drainOnce(ctx)
-		if left == 0 {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			log.Info("outcomes could not be stored before the grace period ended", "attempts", left)
-			return
-		case <-r.Clock.After(delay):
-		}
-	}
-}
-
-func (r *Submissions) drainOnce(ctx context.Context) (left int) {
-	for _, action := range r.flights.Actions() {
-		if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: action}); err != nil {
-			logf.FromContext(ctx).Error(err, "storing an outcome while stopping", "submission", action)
-		}
-	}
-	return len(r.flights.Actions())
-}
-
 // downstreamKey is what receivers dedup by. It has no UID: it survives the submission's re-creation.
 func (r *Submissions) downstreamKey(action types.NamespacedName) string {
 	key := action.Namespace + "/" + action.Name

@@ -49,10 +49,8 @@ func (f *Flight) Launch(run func(context.Context) lifecycle.Report) bool {
 		return false
 	}
 	f.state = lifecycle.FlightRunning
-	f.table.running.Add(1)
 	ctx, cancel := context.WithTimeout(context.Background(), f.deadline.Sub(f.table.clock.Now()))
 	go func() {
-		defer f.table.running.Done()
 		defer cancel()
 		f.finish(run(ctx))
 	}()

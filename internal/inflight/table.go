@@ -3,7 +3,6 @@
 package inflight
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -25,7 +24,6 @@ type Table struct {
 	bulkheads map[types.NamespacedName]*bulkhead
 	asking    map[types.NamespacedName]*bulkhead // who waits in a queue, or was woken from it and has not answered
 	draining  bool
-	running   sync.WaitGroup
 }
 
 // New returns a table for at most limit flights. wake is called, outside any lock, with the action that has something
@@ -147,20 +145,11 @@ func (t *Table) wakeUp(action *types.NamespacedName) {
 	}
 }
 
-// Drain lets nothing start any more and returns when no flight is running, or with the context's error. Reports that
-// are finished stay until they are stored.
-func (t *Table) Drain(ctx context.Context) error {
+// Close lets nothing start any more. What runs goes on, and reports stay until they are stored.
+func (t *Table) Close() {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.draining = true
-	t.mu.Unlock()
-	done := make(chan struct{})
-	go func() { t.running.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Actions returns the actions that have a flight.

@@ -93,6 +93,9 @@ func decideRecorded(o *Observation) Step {
 		return decideReused(*o)
 	}
 	if o.Flight.State == FlightFinished {
+		if o.alreadyStored(action) {
+			return Abandon{}
+		}
 		if o.restored() { // a report of the time before does not settle what may have followed the backup
 			unsettled := unsettledFromBackup(o, action)
 			action = &unsettled
@@ -253,6 +256,16 @@ func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
 		return Store{Action: leftAlone(o, action)}
 	}
 	return decideExpiry(o, action)
+}
+
+// alreadyStored reports whether the record says what the flight reports: the write landed whose answer was lost. A
+// check that reports after the end has nothing to add either.
+func (o *Observation) alreadyStored(action *v1alpha1.Action) bool {
+	if o.Flight.Check {
+		return action.Phase.Terminal()
+	}
+	attempt := &action.Attempt
+	return attempt.Number == o.Flight.Attempt && attempt.Executor == o.Executor && attempt.Outcome == o.Flight.Report.Outcome
 }
 
 func (o *Observation) waitForSlot() Step {
