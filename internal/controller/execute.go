@@ -62,7 +62,7 @@ func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.
 }
 
 // attempt is what the effect is told. Everything comes from the record: it outlives the submission.
-func (r *Submissions) attempt(subject *subject, flight *inflight.Flight) effect.Attempt {
+func (r *Submissions) attempt(subject *subject, flight flight) effect.Attempt {
 	action := subject.record.Object.Spec.Action
 	attempt := effect.Attempt{
 		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.key,

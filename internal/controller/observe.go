@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
-	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/plan"
 )
@@ -35,7 +34,7 @@ type subject struct {
 	claim     lifecycle.Claim
 	decisions []v1alpha1.TaskDecision
 
-	flight *inflight.Flight // nil: none
+	flight flight // nil: none
 	full   bool             // a slot was asked for, and there was none
 	freeAt time.Time
 }

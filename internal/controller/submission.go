@@ -47,7 +47,7 @@ type Submissions struct {
 	// Off switches rules off in tests.
 	Off lifecycle.Off
 
-	flights *inflight.Table
+	flights flights
 	memory  *memory
 	waiting *waiting
 	queue   wakeQueue
@@ -57,7 +57,7 @@ type Submissions struct {
 func (r *Submissions) Init(maxInFlight int) {
 	r.memory = newMemory(r.Clock)
 	r.waiting = newWaiting()
-	r.flights = inflight.New(r.Clock, maxInFlight, r.queue.wake)
+	r.flights = table{inflight.New(r.Clock, maxInFlight, r.queue.wake)}
 }
 
 // maxSteps bounds the steps of one pass. No way through the lifecycle is nearly as long: reaching it is a fault.
