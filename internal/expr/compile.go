@@ -1,10 +1,7 @@
 package expr
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -76,50 +73,7 @@ func (e *Env) compile(p part, allowed Variables) (*expression, error) {
 }
 
 func compileError(p part, why string) error {
-	return fmt.Errorf("the expression %q at character %d: %s", strings.TrimSpace(p.text), p.at, why)
-}
-
-// explain turns CEL's findings into one line that also says what can be done.
-func (e *Env) explain(found []*cel.Error, p part, allowed Variables) string {
-	var lines []string
-	for i, f := range found {
-		if i == 3 {
-			lines = append(lines, fmt.Sprintf("and %d more", len(found)-i))
-			break
-		}
-		message := strings.ReplaceAll(f.Message, " (in container '')", "")
-		switch {
-		case strings.HasPrefix(message, "undeclared reference") && !strings.Contains(message, "@"):
-			message += "; the variables here are: " + allowed.String()
-		case strings.HasPrefix(message, "undefined field"):
-			message += e.fieldsHint(p.text)
-		}
-		lines = append(lines, fmt.Sprintf("%s (at its character %s)", message, place(f)))
-	}
-	return strings.Join(lines, "; ")
-}
-
-func place(f *cel.Error) string {
-	if f.Location.Line() > 1 {
-		return fmt.Sprintf("%d of line %d", f.Location.Column()+1, f.Location.Line())
-	}
-	return fmt.Sprint(f.Location.Column() + 1)
-}
-
-// fieldsHint lists the fields of the variables that a source speaks of.
-func (e *Env) fieldsHint(source string) string {
-	var hint strings.Builder
-	for _, n := range names {
-		fields, typed := e.objects["object "+n.name]
-		if !typed || !strings.Contains(source, n.name) {
-			continue
-		}
-		fmt.Fprintf(&hint, "; %s has: %s", n.name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
-		if n.variable == Params {
-			hint.WriteString(" (see parametersSchema)")
-		}
-	}
-	return hint.String()
+	return fmt.Errorf("the expression %q at character %d: %s", shortened(p.text), p.at, why)
 }
 
 // variablesOf returns the variables that an expression uses, or an error where one is not allowed. A loop variable
@@ -160,6 +114,7 @@ func (a *activation) Parent() interpreter.Activation { return nil }
 
 // evaluate returns the value, or an error that names the expression. It does not panic.
 func (x *expression) evaluate(a *activation) (ref.Val, error) {
+	a.weight = maxWeight
 	value, _, err := x.program.Eval(a)
 	if err != nil {
 		return nil, x.fault(advise(err))
@@ -171,19 +126,5 @@ func (x *expression) evaluate(a *activation) (ref.Val, error) {
 }
 
 func (x *expression) fault(err error) error {
-	return fmt.Errorf("the expression %q: %w", x.source, err)
-}
-
-// advise adds to an error of an evaluation what can be done about it.
-func advise(err error) error {
-	var cancelled interpreter.EvalCancelledError
-	switch message := err.Error(); {
-	case errors.As(err, &cancelled):
-		return fmt.Errorf("costs more than %d units with these values: loop less, or bound the parameters in parametersSchema", maxCost)
-	case strings.HasPrefix(message, "no such key"):
-		return fmt.Errorf("%w; where it may be absent, write .?name.orValue(…), or ask has(…) first", err)
-	case strings.HasPrefix(message, "no such overload"):
-		return fmt.Errorf("%w: the types of the values do not fit; convert with string(…), int(…) or double(…)", err)
-	}
-	return err
+	return fmt.Errorf("the expression %q: %w", shortened(x.source), err)
 }

@@ -14,73 +14,68 @@ import (
 const largestExact = 1 << 53
 
 // conform returns a decoded value with the Go types that its schema asks for: float64 for number, int64 for integer.
-// JSON does not tell 3 from 3.0, and CEL does. The value itself is left as it is; a copy is made where something
-// changes. The errors name the field. A whole number that no float64 holds exactly is one: its digits would be lost.
-func conform(value any, s *structuralschema.Structural, path string) (any, error) {
+// JSON does not tell 3 from 3.0, and CEL does. The value itself is left as it is; where something changes a copy is
+// made, and the bool is true. The errors name the field. A whole number that no float64 holds exactly is one: its
+// digits would be lost.
+func conform(value any, s *structuralschema.Structural, path string) (any, bool, error) {
 	switch v := value.(type) {
 	case int64:
 		if s.Type != "number" {
-			return value, nil
+			return value, false, nil
 		}
 		if v > largestExact || v < -largestExact {
-			return nil, fmt.Errorf("%s: %d would lose digits as a number: the schema should call it integer, or string", path, v)
+			return nil, false, fmt.Errorf("%s: %d would lose digits as a number: the schema should call it integer, or string", path, v)
 		}
-		return float64(v), nil
+		return float64(v), true, nil
 	case float64:
 		if s.Type == "integer" && v == math.Trunc(v) && math.Abs(v) <= largestExact {
-			return int64(v), nil
+			return int64(v), true, nil
 		}
 	case []any:
 		return conformList(v, s, path)
 	case map[string]any:
 		return conformObject(v, s, path)
 	}
-	return value, nil
+	return value, false, nil
 }
 
-func conformList(list []any, s *structuralschema.Structural, path string) (any, error) {
+func conformList(list []any, s *structuralschema.Structural, path string) (any, bool, error) {
 	if s.Items == nil {
-		return list, nil
+		return list, false, nil
 	}
 	var errs []error
-	var changed []any
+	out, copied := list, false
 	for i, before := range list {
-		after, err := conform(before, s.Items, fmt.Sprintf("%s[%d]", path, i))
+		after, changed, err := conform(before, s.Items, fmt.Sprintf("%s[%d]", path, i))
 		errs = append(errs, err)
-		if err == nil && differs(before, after) {
-			if changed == nil {
-				changed = slices.Clone(list)
-			}
-			changed[i] = after
+		if changed && !copied {
+			out, copied = slices.Clone(list), true
+		}
+		if changed {
+			out[i] = after
 		}
 	}
-	if changed == nil {
-		changed = list
-	}
-	return changed, errors.Join(errs...)
+	return out, copied, errors.Join(errs...)
 }
 
-func conformObject(object map[string]any, s *structuralschema.Structural, path string) (any, error) {
+func conformObject(object map[string]any, s *structuralschema.Structural, path string) (any, bool, error) {
 	var errs []error
-	var changed map[string]any
+	out, copied := object, false
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		member := memberOf(s, name)
 		if member == nil {
 			continue
 		}
-		after, err := conform(object[name], member, path+"."+name)
+		after, changed, err := conform(object[name], member, path+"."+name)
 		errs = append(errs, err)
-		if err == nil && differs(object[name], after) {
-			if changed == nil {
-				changed = maps.Clone(object)
-			}
-			changed[name] = after
+		if changed && !copied {
+			out, copied = maps.Clone(object), true
+		}
+		if changed {
+			out[name] = after
 		}
 	}
-	if changed == nil {
-		changed = object
-	}
-	return changed, errors.Join(errs...)
+	return out, copied, errors.Join(errs...)
 }
 
 func memberOf(s *structuralschema.Structural, name string) *structuralschema.Structural {
@@ -91,20 +86,4 @@ func memberOf(s *structuralschema.Structural, name string) *structuralschema.Str
 		return s.AdditionalProperties.Structural
 	}
 	return nil
-}
-
-// differs says whether conform made something new. Lists and maps cannot be compared, and storing one that is the
-// same costs a shallow copy only.
-func differs(before, after any) bool {
-	switch before.(type) {
-	case []any, map[string]any:
-		return true
-	case int64:
-		_, same := after.(int64)
-		return !same
-	case float64:
-		_, same := after.(float64)
-		return !same
-	}
-	return false
 }

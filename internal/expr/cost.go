@@ -21,7 +21,7 @@ const (
 	// maxNesting bounds how deep an expression may be nested.
 	maxNesting = 64
 	// assumedLength and assumedItems are what strings and lists are taken to be where no schema bounds them.
-	assumedLength, assumedItems = 256, 100
+	assumedLength, assumedItems = 256, 50
 )
 
 // estimator tells CEL how large the parameters may be: by the schema where it says so, and otherwise as assumed.
@@ -33,9 +33,9 @@ func (e estimator) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 		return &checker.SizeEstimate{Max: largest}
 	}
 	switch node.Type().Kind() {
-	case types.StringKind, types.BytesKind, types.DynKind, types.AnyKind:
+	case types.StringKind, types.BytesKind:
 		return &checker.SizeEstimate{Max: assumedLength}
-	case types.ListKind, types.MapKind, types.StructKind:
+	case types.ListKind, types.MapKind, types.StructKind, types.DynKind, types.AnyKind:
 		return &checker.SizeEstimate{Max: assumedItems}
 	}
 	return nil

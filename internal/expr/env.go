@@ -3,9 +3,9 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 )
 
@@ -26,17 +26,26 @@ func NewEnv(schema *Schema) (*Env, error) {
 	if schema != nil {
 		params = typer.typeOf(schema.structural, "params")
 	}
-	registry, err := types.NewRegistry()
+	base, err := base()
 	if err != nil {
 		return nil, fmt.Errorf("set up expressions: %w", err)
 	}
-	options := []cel.EnvOption{
-		cel.CustomTypeAdapter(registry),
-		cel.CustomTypeProvider(provider{Provider: registry, objects: typer.objects}),
+	env, err := base.Extend(
+		cel.CustomTypeProvider(provider{Provider: base.CELTypeProvider(), objects: typer.objects}),
 		cel.Variable("params", params),
 		cel.Variable("submission", cel.ObjectType("object submission")),
 		cel.Variable("attempt", cel.IntType),
 		cel.Variable("response", cel.ObjectType("object response")),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("set up expressions: %w", err)
+	}
+	return &Env{cel: env, schema: schema, objects: typer.objects, estimator: estimator{sizes: typer.sizes}}, nil
+}
+
+// base is the part of each environment that is the same for all templates.
+var base = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(append([]cel.EnvOption{
 		cel.OptionalTypes(),
 		ext.Strings(ext.StringsVersion(5)),
 		cel.CrossTypeNumericComparisons(true),
@@ -45,15 +54,11 @@ func NewEnv(schema *Schema) (*Env, error) {
 		cel.ParserExpressionSizeLimit(maxSourceLength),
 		cel.ParserRecursionLimit(maxNesting),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
-	}
-	env, err := cel.NewEnv(append(options, functions()...)...)
-	if err != nil {
-		return nil, fmt.Errorf("set up expressions: %w", err)
-	}
-	return &Env{cel: env, schema: schema, objects: typer.objects, estimator: estimator{sizes: typer.sizes}}, nil
-}
+	}, functions()...)...)
+})
 
-// activation is the values of the variables at one evaluation, and its budget.
+// activation is the values of the variables, and the budget of the expression that is being evaluated. It serves one
+// goroutine.
 type activation struct {
 	values map[string]any
 	weight uint64
@@ -70,7 +75,7 @@ func (e *Env) bind(in Input, uses Variables) (*activation, error) {
 		}
 		if e.schema != nil {
 			var err error
-			if params, err = conform(params, e.schema.structural, "params"); err != nil {
+			if params, _, err = conform(params, e.schema.structural, "params"); err != nil {
 				return nil, err
 			}
 		}
@@ -85,5 +90,5 @@ func (e *Env) bind(in Input, uses Variables) (*activation, error) {
 		}
 		values["response"] = in.Response
 	}
-	return &activation{values: values, weight: maxWeight}, nil
+	return &activation{values: values}, nil
 }

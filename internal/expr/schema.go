@@ -86,7 +86,7 @@ func (s *Schema) Validate(raw []byte) error {
 		return joined(faults)
 	}
 	faults = append(faults, listtype.ValidateListSetsAndMaps(params, s.structural, object)...)
-	conformed, err := conform(object, s.structural, "params")
+	conformed, _, err := conform(object, s.structural, "params")
 	if err == nil && s.rules != nil {
 		broken, _ := s.rules.Validate(context.Background(), params, s.structural, conformed, nil, celconfig.RuntimeCELCostBudget)
 		faults = append(faults, broken...)

@@ -80,12 +80,18 @@ func isZero(value any) bool {
 	return reflect.ValueOf(value).IsZero()
 }
 
-// checkSchema finds what a structural schema may hold and parameters may not: defaults, and patterns that are no
-// regular expressions, on which the validator would fail each time.
+var schemaTypes = []string{"object", "array", "string", "integer", "number", "boolean"}
+
+// checkSchema finds what a structural schema may hold and parameters may not: defaults; and what the API server checks
+// elsewhere: types that there are not, and patterns that are no regular expressions, on which the validator would fail
+// each time.
 func checkSchema(path *field.Path, s *apiextensionsv1.JSONSchemaProps) field.ErrorList {
 	var faults field.ErrorList
 	if s.Default != nil {
 		faults = append(faults, field.Forbidden(path.Child("default"), "parameters have no defaults: what was submitted is what counts; give one in the expression, as in ${params.?note.orValue('-')}"))
+	}
+	if s.Type != "" && !slices.Contains(schemaTypes, s.Type) {
+		faults = append(faults, field.NotSupported(path.Child("type"), s.Type, schemaTypes))
 	}
 	if _, err := regexp.Compile(s.Pattern); err != nil {
 		faults = append(faults, field.Invalid(path.Child("pattern"), s.Pattern, err.Error()))

@@ -45,12 +45,16 @@ func (e *Env) Text(text string, allowed Variables) (*Text, error) {
 // string, []any or map[string]any. Any other comes to a string, as String has it. The result has no more than
 // MaxOutputBytes; what does not evaluate is an error that names the expression.
 func (t *Text) Value(in Input) (any, error) {
-	if len(t.pieces) != 1 || t.pieces[0].expression == nil {
-		return t.String(in)
-	}
 	values, err := t.env.bind(in, t.uses)
 	if err != nil {
 		return nil, err
+	}
+	return t.value(values)
+}
+
+func (t *Text) value(values *activation) (any, error) {
+	if len(t.pieces) != 1 || t.pieces[0].expression == nil {
+		return t.text(values)
 	}
 	x := t.pieces[0].expression
 	value, err := x.evaluate(values)
@@ -68,20 +72,20 @@ func (t *Text) Value(in Input) (any, error) {
 // String evaluates to text: scalars are written out, whole numbers with all their digits; null, a list or a map has no
 // text and is an error.
 func (t *Text) String(in Input) (string, error) {
-	return t.render(in, func(text string) (string, error) { return text, nil })
-}
-
-// render evaluates to text, passing the text of each expression through escape.
-func (t *Text) render(in Input, escape func(string) (string, error)) (string, error) {
 	values, err := t.env.bind(in, t.uses)
 	if err != nil {
 		return "", err
 	}
+	return t.text(values)
+}
+
+func (t *Text) text(values *activation) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
 		text := p.literal
 		if p.expression != nil {
-			if text, err = p.expression.text(values, escape); err != nil {
+			var err error
+			if text, err = p.expression.text(values, unescaped); err != nil {
 				return "", err
 			}
 		}
@@ -93,6 +97,9 @@ func (t *Text) render(in Input, escape func(string) (string, error)) (string, er
 	return out.String(), nil
 }
 
+func unescaped(text string) (string, error) { return text, nil }
+
+// text evaluates to text, and passes that through escape.
 func (x *expression) text(values *activation, escape func(string) (string, error)) (string, error) {
 	value, err := x.evaluate(values)
 	if err != nil {

@@ -16,7 +16,11 @@ const (
 )
 
 // Tree is a JSON value whose strings may hold expressions, compiled. It is immutable and safe for concurrent use.
-type Tree struct{ root any }
+type Tree struct {
+	env  *Env
+	root any
+	uses Variables
+}
 
 // Tree compiles any JSON value: each string in it may hold expressions, the keys of objects may not. Every fault is
 // reported, each with its path. Numbers keep the digits that they are written with.
@@ -33,13 +37,14 @@ func (e *Env) Tree(raw []byte, allowed Variables) (*Tree, error) {
 	if len(c.errs) > 0 {
 		return nil, errors.Join(c.errs...)
 	}
-	return &Tree{root: root}, nil
+	return &Tree{env: e, root: root, uses: c.uses}, nil
 }
 
 // treeCompiler puts a *Text in the place of each string.
 type treeCompiler struct {
 	env         *Env
 	allowed     Variables
+	uses        Variables
 	expressions int
 	errs        []error
 }
@@ -55,7 +60,12 @@ func (c *treeCompiler) compile(value any, path string) any {
 		if constant, ok := text.Constant(); ok {
 			return constant
 		}
-		c.expressions += len(text.pieces)
+		for _, p := range text.pieces {
+			if p.expression != nil {
+				c.expressions++
+			}
+		}
+		c.uses |= text.uses
 		return text
 	case []any:
 		list := make([]any, len(v))
@@ -90,10 +100,7 @@ func (c *treeCompiler) key(name, path string) string {
 }
 
 func (c *treeCompiler) fail(path string, err error) {
-	if path != "" {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	c.errs = append(c.errs, err)
+	c.errs = append(c.errs, at(path, err))
 }
 
 func below(path, name string) string {
@@ -103,37 +110,36 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// JSON evaluates to compact JSON with the members of objects sorted by name. A string that is one expression becomes a
-// value of the expression's type.
+// JSON evaluates to compact JSON with the members of objects sorted by name, of at most 1 MiB. A string that is one
+// expression becomes a value of the expression's type. An error has the path of the string and names the expression.
 func (t *Tree) JSON(in Input) ([]byte, error) {
-	left := room(maxTreeBytes)
-	value, err := fill(t.root, in, &left, "")
+	values, err := t.env.bind(in, t.uses)
+	if err != nil {
+		return nil, err
+	}
+	f := filler{values: values, left: maxTreeBytes}
+	value, err := f.fill(t.root, "")
 	if err != nil {
 		return nil, err
 	}
 	return encodeJSON(value)
 }
 
-// fill evaluates the texts of a value. The room is taken by what they come to.
-func fill(value any, in Input, left *room, path string) (any, error) {
+// filler evaluates the texts of a value. What they come to takes room.
+type filler struct {
+	values *activation
+	left   room
+}
+
+func (f *filler) fill(value any, path string) (any, error) {
+	var err error
 	switch v := value.(type) {
 	case *Text:
-		out, err := v.Value(in)
-		if err == nil {
-			var raw []byte
-			if raw, err = encodeJSON(out); err == nil {
-				out, err = json.RawMessage(raw), left.take(len(raw))
-			}
-		}
-		if err != nil && path != "" {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		return out, err
+		return f.evaluate(v, path)
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			var err error
-			if list[i], err = fill(v[i], in, left, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if list[i], err = f.fill(v[i], fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return nil, err
 			}
 		}
@@ -141,12 +147,33 @@ func fill(value any, in Input, left *room, path string) (any, error) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			var err error
-			if object[name], err = fill(v[name], in, left, below(path, name)); err != nil {
+			if object[name], err = f.fill(v[name], below(path, name)); err != nil {
 				return nil, err
 			}
 		}
 		return object, nil
 	}
 	return value, nil
+}
+
+func (f *filler) evaluate(text *Text, path string) (any, error) {
+	value, err := text.value(f.values)
+	if err != nil {
+		return nil, at(path, err)
+	}
+	raw, err := encodeJSON(value)
+	if err == nil {
+		err = f.left.take(len(raw))
+	}
+	if err != nil {
+		return nil, at(path, err)
+	}
+	return json.RawMessage(raw), nil
+}
+
+func at(path string, err error) error {
+	if path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

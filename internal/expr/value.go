@@ -17,7 +17,7 @@ import (
 const MaxOutputBytes = 256 << 10
 
 var (
-	errTooLarge = fmt.Errorf("comes to more than %d KiB: send less, or leave the body out to send the parameters as they are", MaxOutputBytes>>10)
+	errTooLarge = errors.New("comes to too much text: 256 KiB for one string, 1 MiB for a body; a body that is left out sends the parameters as they are")
 	errNoValue  = errors.New(`has no value here: give it one with .orValue(…)`)
 )
 

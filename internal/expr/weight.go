@@ -18,7 +18,7 @@ import (
 const weightName = "@weight"
 
 // maxWeight is the budget: a member counts 1, a string 1 for each 64 bytes more.
-const maxWeight = 1_000_000
+const maxWeight = 250_000
 
 // weigh counts the members of a value, and stops at the limit.
 func weigh(value ref.Val, limit uint64) uint64 {
@@ -49,7 +49,9 @@ func weigh(value ref.Val, limit uint64) uint64 {
 }
 
 // weighed is a list or map that an expression builds, weighed each time.
-type weighed struct{ interpreter.InterpretableConstructor }
+type weighed struct {
+	interpreter.InterpretableConstructor
+}
 
 func weighConstructors(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	if constructor, ok := node.(interpreter.InterpretableConstructor); ok {
