@@ -61,27 +61,34 @@ type Ticket struct {
 // Reserve takes a slot and starts the deadline. Where there is none it returns nil, and the action is woken when one
 // is free; the time is when the rate allows another try, or zero.
 func (t *Table) Reserve(ticket Ticket) (*Flight, time.Time) {
+	flight, freeAt, next := t.reserve(ticket)
+	t.wakeUp(next)
+	return flight, freeAt
+}
+
+// reserve also returns who can use the slot instead, where the rate keeps this one from it.
+func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.flights[ticket.Action] != nil || t.draining {
-		return nil, time.Time{}
+		return nil, time.Time{}, nil
 	}
 	hold := t.bulkhead(ticket.Bulkhead)
 	now := t.clock.Now()
 	if len(t.flights) >= t.limit || hold.used >= hold.limit {
 		hold.enqueue(ticket.Action)
 		t.asking[ticket.Action] = hold
-		return nil, time.Time{}
+		return nil, time.Time{}, nil
 	}
 	if at := hold.nextAllowed(now, ticket.Check); !at.IsZero() {
-		return nil, at
+		return nil, at, t.nextBeside(hold)
 	}
 	hold.leave(ticket.Action)
 	delete(t.asking, ticket.Action)
 	hold.used++
-	flight := &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
+	flight = &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.flights[ticket.Action] = flight
-	return flight, time.Time{}
+	return flight, time.Time{}, nil
 }
 
 // Lookup returns the flight of an action, or nil.
@@ -102,7 +109,7 @@ func (t *Table) Leave(action types.NamespacedName) {
 	}
 	delete(t.asking, action)
 	hold.leave(action)
-	next := t.nextFor(hold)
+	next := t.next(hold)
 	t.forget(hold)
 	t.mu.Unlock()
 	t.wakeUp(next)
@@ -118,17 +125,31 @@ func (t *Table) remove(flight *Flight) {
 	delete(t.flights, flight.ticket.Action)
 	hold := t.bulkheads[flight.ticket.Bulkhead.Template]
 	hold.used--
-	next := t.nextFor(hold)
-	if next == nil { // the bound on all flights may be what others wait for
-		for _, other := range t.bulkheads {
-			if next = t.nextFor(other); next != nil {
-				break
-			}
-		}
-	}
+	next := t.next(hold)
 	t.forget(hold)
 	t.mu.Unlock()
 	t.wakeUp(next)
+}
+
+// next takes who can use a free slot out of its queue: the first of this bulkhead or, since the bound on all flights may
+// be what others wait for, of any.
+func (t *Table) next(hold *bulkhead) *types.NamespacedName {
+	if first := t.nextFor(hold); first != nil {
+		return first
+	}
+	return t.nextBeside(hold)
+}
+
+func (t *Table) nextBeside(hold *bulkhead) *types.NamespacedName {
+	for _, other := range t.bulkheads {
+		if other == hold {
+			continue
+		}
+		if first := t.nextFor(other); first != nil {
+			return first
+		}
+	}
+	return nil
 }
 
 // nextFor takes the first action out of a bulkhead's queue where there is room for it, or returns nil.
