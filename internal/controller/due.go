@@ -51,27 +51,33 @@ func (l *DueLoop) Sweep(ctx context.Context) error {
 
 var errStillInUse = errors.New("a submission of that name exists, so the record stays")
 
-// driveDue takes one due record as far as it goes. A submission that lives is the reconciler's, which has its own
-// wake-ups; that it lives is read live, and not from a cache.
+// driveDue takes one due record as far as it goes.
 func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) error {
+	subject, err := r.observeDue(ctx, due)
+	if err != nil || subject == nil {
+		return err
+	}
+	_, err = r.drive(ctx, subject)
+	return err
+}
+
+// observeDue gathers what is known of a due record. It returns nil where somebody else drives it: a submission that
+// lives is the reconciler's, which has its own wake-ups; that it lives is read live, and not from a cache.
+func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) (*subject, error) {
 	action := types.NamespacedName{Namespace: due.Namespace, Name: due.Spec.Action.Submission.Name}
 	if r.flights.Lookup(action) != nil {
-		return nil // it runs here; its report wakes the reconciler
+		return nil, nil // it runs here; its report wakes the reconciler
 	}
 	submission, err := r.find(ctx, action, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if submission != nil && !submission.Status.Phase.Terminal() {
-		return nil
+		return nil, nil
 	}
 	subject := &subject{action: action, record: lifecycle.Record{Read: true, Object: due}}
 	if submission != nil && submission.Key() == due.Spec.Key && due.Spec.Action.Phase.Terminal() {
 		subject.submission = submission
 	}
-	if err := r.complete(ctx, subject); err != nil {
-		return err
-	}
-	_, err = r.drive(ctx, subject)
-	return err
+	return subject, r.complete(ctx, subject)
 }

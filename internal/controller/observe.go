@@ -35,7 +35,7 @@ type subject struct {
 	decisions []v1alpha1.TaskDecision
 
 	flight flight // nil: none
-	full   bool             // a slot was asked for, and there was none
+	full   bool   // a slot was asked for, and there was none
 	freeAt time.Time
 }
 

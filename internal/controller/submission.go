@@ -47,6 +47,8 @@ type Submissions struct {
 	// Off switches rules off in tests.
 	Off lifecycle.Off
 
+	decide  func(lifecycle.Observation) lifecycle.Step
+	jitter  func() float64
 	flights flights
 	memory  *memory
 	waiting *waiting
@@ -57,6 +59,7 @@ type Submissions struct {
 func (r *Submissions) Init(maxInFlight int) {
 	r.memory = newMemory(r.Clock)
 	r.waiting = newWaiting()
+	r.decide, r.jitter = lifecycle.Decide, rand.Float64
 	r.flights = table{inflight.New(r.Clock, maxInFlight, r.queue.wake)}
 }
 
@@ -77,20 +80,26 @@ func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl
 	return r.drive(ctx, subject)
 }
 
-// drive decides and acts until there is something to wait for.
+// drive advances until there is something to wait for.
 func (r *Submissions) drive(ctx context.Context, subject *subject) (ctrl.Result, error) {
 	for range maxSteps {
-		observation := r.observation(subject)
-		step := lifecycle.Decide(observation)
-		logf.FromContext(ctx).V(1).Info("decided", "step", stepName(step))
-		if wait, ok := step.(lifecycle.Wait); ok {
-			return r.settle(ctx, subject, observation, wait)
-		}
-		if err := r.act(ctx, subject, step); err != nil {
-			return ctrl.Result{}, terminal(err)
+		if done, result, err := r.advance(ctx, subject); done || err != nil {
+			return result, err
 		}
 	}
 	return ctrl.Result{}, errTooManySteps
+}
+
+// advance decides and carries one step out. It is done when there is something to wait for.
+func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool, result ctrl.Result, err error) {
+	observation := r.observation(subject)
+	step := r.decide(observation)
+	logf.FromContext(ctx).V(1).Info("decided", "step", stepName(step))
+	if wait, ok := step.(lifecycle.Wait); ok {
+		result, err = r.settle(ctx, subject, observation, wait)
+		return true, result, err
+	}
+	return false, ctrl.Result{}, terminal(r.act(ctx, subject, step))
 }
 
 // settle ends a pass: it writes the status where that changed, and says when to look again.
@@ -113,7 +122,7 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 // observation is what the lifecycle judges by.
 func (r *Submissions) observation(subject *subject) lifecycle.Observation {
 	observation := lifecycle.Observation{
-		Now: r.Clock.Now(), Jitter: rand.Float64(), Executor: r.Executor, Off: r.Off, //nolint:gosec // jitter
+		Now: r.Clock.Now(), Jitter: r.jitter(), Executor: r.Executor, Off: r.Off,
 		Submission: subject.submission, Key: subject.key, PayloadDigest: subject.payload,
 		Problem: subject.problem, BusinessKey: subject.businessKey,
 		Template: subject.template, Record: subject.record, Claim: subject.claim, Decisions: subject.decisions,
