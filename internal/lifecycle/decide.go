@@ -262,7 +262,8 @@ func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
 // check that reports after the end has nothing to add either.
 func (o *Observation) alreadyStored(action *v1alpha1.Action) bool {
 	if o.Flight.Check {
-		return action.Phase.Terminal()
+		contradicts := action.Phase == v1alpha1.PhaseFailed && o.Flight.Report.Outcome == v1alpha1.OutcomeApplied
+		return action.Phase.Terminal() && !contradicts
 	}
 	attempt := &action.Attempt
 	return attempt.Number == o.Flight.Attempt && attempt.Executor == o.Executor && attempt.Outcome == o.Flight.Report.Outcome

@@ -51,7 +51,7 @@ func (o *Observation) judgeLateApproval(action *v1alpha1.Action, decision *v1alp
 	if state, why := o.judgeApproval(decision); state != v1alpha1.DecisionPending {
 		return Judge{decision, state, why}
 	}
-	if o.distinct(decision) && action.ApprovedDigest != o.Template.Digest && !action.Attempt.Open() {
+	if o.Template.State == TemplateReady && o.distinct(decision) && action.ApprovedDigest != o.Template.Digest && !action.Attempt.Open() {
 		next := *action.DeepCopy()
 		next.Approval, next.ApprovedDigest = decisionRef(decision), o.Template.Digest
 		return Store{Action: o.signed(next)}
