@@ -42,7 +42,7 @@ func decideUnread(o *Observation) Step {
 	switch {
 	case finding != nil && finding.reason == v1alpha1.ReasonInvalidName:
 		return o.judgeUnrecorded(finding) // the name is not the key's, so there is no record to ask
-	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State != FlightNone, o.Submission.DeletionTimestamp != nil:
+	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State != FlightNone:
 		return ReadRecord{}
 	default:
 		return Begin{Action: begin(o, newAction(o))}
@@ -74,8 +74,6 @@ func decideUnrecorded(o *Observation) Step {
 	}
 	switch {
 	case finding != nil && finding.phase == v1alpha1.PhaseFailed:
-		return Wait{}
-	case o.Submission.DeletionTimestamp != nil:
 		return Wait{}
 	case finding != nil:
 		return finding.wait(o)

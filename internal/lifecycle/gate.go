@@ -29,7 +29,7 @@ func refused(reason v1alpha1.Reason, message string) *finding {
 }
 
 // gate returns what stands in the way of beginning, or nil. The order is part of the contract: name, key and
-// parameters, what a person decided, the template, the approval, the time.
+// parameters, what a person decided, the template, the approval, the time, and whether it is being deleted.
 func gate(o *Observation) *finding {
 	if f := checkName(o.Submission); f != nil {
 		return f
@@ -37,7 +37,7 @@ func gate(o *Observation) *finding {
 	if o.Template.State == TemplateReady && o.Problem != nil {
 		return refused(o.Problem.Reason, o.Problem.Message)
 	}
-	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore} {
+	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore, checkDeleted} {
 		if f := check(o); f != nil {
 			return byNotAfter(o, f)
 		}
@@ -69,7 +69,7 @@ func byNotAfter(o *Observation, f *finding) *finding {
 func checkGoingOn(o *Observation, action *v1alpha1.Action) *finding {
 	switch {
 	case o.Submission.DeletionTimestamp != nil:
-		return pending(action.Reason, "the submission is being deleted: no attempt starts")
+		return pending(action.Reason, "%s", deletedMessage)
 	case o.Template.State != TemplateReady:
 		return pending(action.Reason, "the next attempt waits for the template: %s", o.Template.Message)
 	case o.Problem != nil:
@@ -149,6 +149,15 @@ func checkNotBefore(o *Observation) *finding {
 		f := pending(v1alpha1.ReasonNotYet, "it begins at its notBefore")
 		f.at = at.Time
 		return f
+	}
+	return nil
+}
+
+const deletedMessage = "the submission is being deleted: no attempt starts"
+
+func checkDeleted(o *Observation) *finding {
+	if o.Submission.DeletionTimestamp != nil {
+		return pending(v1alpha1.ReasonAccepted, "%s", deletedMessage)
 	}
 	return nil
 }

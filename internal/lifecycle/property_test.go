@@ -1,0 +1,366 @@
+package lifecycle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// Random observations, each from a seed that a failure names. They are not all reachable: judgement must be right
+// about whatever it is shown.
+
+type dice struct{ *rand.Rand }
+
+func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
+
+func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
+
+func (d dice) span() time.Duration {
+	return pick(d, 0, time.Millisecond, time.Second, 15*time.Second, 30*time.Second, time.Minute, 10*time.Minute, time.Hour, 48*time.Hour)
+}
+
+func (d dice) time() *metav1.Time {
+	if d.chance(50) {
+		return nil
+	}
+	return &metav1.Time{Time: t0.Add(d.span() - d.span())}
+}
+
+func (d dice) outcome() v1alpha1.Outcome {
+	return pick(d, v1alpha1.OutcomeApplied, v1alpha1.OutcomeNotApplied, v1alpha1.OutcomeInProgress, v1alpha1.OutcomeUnknown)
+}
+
+func randomObservation(seed uint64) Observation {
+	d := dice{rand.New(rand.NewPCG(seed, 7))}
+	o := seen()
+	o.Jitter, o.Sighted = d.Float64(), d.span()
+	d.template(&o)
+	if d.chance(70) {
+		d.record(&o)
+	} else {
+		o.Record.Read = d.chance(50)
+	}
+	if d.chance(50) {
+		businessKey(&o)
+		if o.Template.State != TemplateReady {
+			o.BusinessKey = ""
+		}
+		d.claim(&o)
+	}
+	d.submission(&o)
+	d.flight(&o)
+	for range d.IntN(3) {
+		d.decision(&o)
+	}
+	return o
+}
+
+func (d dice) template(o *Observation) {
+	o.Template.Verifies, o.Template.ReplaySafe, o.Template.RemembersFor = d.chance(50), d.chance(50), d.span()
+	pick(d, func() {}, func() {}, func() { notFound(o) }, func() { notReady(o) })()
+	if o.Template.State != TemplateReady {
+		return
+	}
+	for _, change := range []option{suspended, wasEdited, approved, approvedByAnyone, manual, keeps, failsConflicts} {
+		if d.chance(15) {
+			change(o)
+		}
+	}
+	if d.chance(15) {
+		problem(pick(d, v1alpha1.ReasonInvalidParameters, v1alpha1.ReasonKeyMismatch))(o)
+	}
+}
+
+// record makes an action that could have been stored: outcome, reason and unsettled fit together.
+func (d dice) record(o *Observation) {
+	recorded(pick(d, func(*v1alpha1.Action) {}, retrying, unknown, accepted, isHeld, hasSucceeded, hasFailed, cancelledEarly))(o)
+	a := o.action()
+	a.Tries, a.Checks, a.Retries = int32(d.IntN(4)), int32(d.IntN(6)), int32(d.IntN(2))
+	a.Attempt.Executor = pick(d, me, somebodyElse)
+	a.Submission.UID = pick(d, theSubmission, "an earlier submission")
+	if a.Attempt.Number > 0 {
+		a.Attempt.Number = int32(1 + d.IntN(3))
+	}
+	if !a.Phase.Terminal() {
+		a.Unsettled = a.Unsettled || (a.Reason != v1alpha1.ReasonBusinessKeyHeld && d.chance(30))
+		a.UID = pick(d, theRecord, theRecord, theRecord, "", "from a backup")
+		if a.NextAt != nil {
+			a.NextAt = micro(t0.Add(d.span() - d.span()))
+		}
+		if a.Unsettled && !a.Attempt.Open() && d.chance(25) {
+			a.Reason, a.NextAt = v1alpha1.ReasonOutcomeUnknown, nil
+		}
+		if a.Reason == v1alpha1.ReasonRetrying && d.chance(25) {
+			a.Reason = pick(d, v1alpha1.ReasonDependencyMissing, v1alpha1.ReasonRetrying)
+		}
+		if !a.Unsettled && !a.Attempt.Open() && d.chance(20) {
+			a.ExpiresAt, a.NextAt = d.time(), nil
+		}
+		a.Attempt.Location = ""
+	} else {
+		a.ExpiresAt, a.Unapproved = d.time(), d.chance(30)
+	}
+	a.ApprovedDigest = pick(d, "", digest, edited)
+	a.EffectDigest = pick(d, digest, digest, digest, edited, "")
+	a.History = make([]v1alpha1.Attempt, d.IntN(11))
+	if d.chance(10) && !a.Phase.Terminal() {
+		a.StartedAt = nil
+	}
+	if d.chance(10) {
+		a.Decision = &v1alpha1.DecisionRef{Name: "d0", UID: "d0-uid", Action: v1alpha1.DecisionCancel}
+	}
+}
+
+func (d dice) claim(o *Observation) {
+	holder := pick(d, func(*v1alpha1.Action) {}, retrying, unknown, hasSucceeded, hasFailed, isHeld)
+	pick(d, func(*Observation) {}, claimFree, claimedByMe, holderGone, claimedByOther(holder),
+		claimedBy(v1alpha1.RecordName("k"), pick[types.UID](d, theRecord, "earlier"), int32(d.IntN(2))))(o)
+}
+
+func (d dice) submission(o *Observation) {
+	s := o.Submission
+	s.Spec.NotBefore, s.Spec.NotAfter = d.time(), d.time()
+	if d.chance(15) {
+		s.DeletionTimestamp = ago(time.Second)
+	}
+	if d.chance(15) {
+		s.UID = "another-submission-uid"
+	}
+	if d.chance(10) {
+		s.Annotations = nil
+	}
+	if d.chance(5) {
+		s.Name, s.Spec.IdempotencyKey = "another", "k"
+	}
+	if d.chance(20) {
+		s.Status = v1alpha1.TaskSubmissionStatus{
+			Phase: pick(d, v1alpha1.PhasePending, v1alpha1.PhaseProcessing, v1alpha1.PhaseSuccess, v1alpha1.PhaseFailed), Reason: v1alpha1.ReasonRejected,
+			Attempts: int32(d.IntN(3)), CompletedAt: ago(time.Hour), StartedAt: d.time(), Message: "as it was",
+		}
+	}
+	switch {
+	case d.chance(20):
+		gone(o)
+	case d.chance(10):
+		otherPayload(o)
+	}
+}
+
+func (d dice) flight(o *Observation) {
+	o.Flight = Flight{
+		State: pick(d, FlightNone, FlightNone, FlightFull, FlightUnacknowledged, FlightGranted, FlightRunning, FlightFinished), Attempt: int32(1 + d.IntN(3)),
+		Running: d.span(),
+	}
+	if o.Record.Object != nil && d.chance(60) {
+		o.Flight.Attempt = max(o.action().Attempt.Number, 1)
+	}
+	if o.Flight.State >= FlightRunning {
+		o.Flight.Check = d.chance(40)
+		o.Flight.Settled = o.Flight.Check && d.chance(50)
+	}
+	if o.Flight.State == FlightFinished {
+		o.Flight.Report = Report{
+			Outcome: d.outcome(), Permanent: d.chance(50), Missing: d.chance(20), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
+		}
+		if o.Flight.Report.Outcome == v1alpha1.OutcomeApplied {
+			o.Flight.Report.Result, o.Flight.Report.ResultDigest = []byte(`"mine"`), "sha256:mine"
+		}
+	}
+	if o.Flight.State == FlightFull && d.chance(50) {
+		o.Flight.FreeAt = t0.Add(d.span())
+	}
+	if o.Record.Read && o.Record.Object == nil && o.Flight.State > FlightUnacknowledged {
+		kept := seen(recorded(pick(d, func(*v1alpha1.Action) {}, unknown)))
+		o.Record.Last = kept.action()
+	}
+}
+
+func (d dice) decision(o *Observation) {
+	attempt := int32(d.IntN(3))
+	if o.Record.Object != nil && d.chance(60) {
+		attempt = o.action().Attempt.Number
+	}
+	decided(pick(d, v1alpha1.DecisionApprove, v1alpha1.DecisionCancel, v1alpha1.DecisionRetry, v1alpha1.DecisionConfirmApplied, v1alpha1.DecisionConfirmNotApplied, v1alpha1.DecisionRelease), attempt,
+		naming(pick[types.UID](d, theSubmission, theRecord, "other")), pinning(pick(d, digest, edited, "")), by(pick(d, "ann", "bob", "")))(o)
+}
+
+func seeds(t *testing.T) uint64 {
+	if testing.Short() {
+		return 10_000
+	}
+	return 60_000
+}
+
+// TestDecideOverRandomObservations: Decide is total and pure, and each step keeps the invariants.
+func TestDecideOverRandomObservations(t *testing.T) {
+	met := map[string]int{}
+	for seed := range seeds(t) {
+		o := randomObservation(seed)
+		step := decideCalmly(t, seed, o)
+		met[reflect.TypeOf(step).Name()]++
+		if store, ok := step.(Store); ok {
+			met[string(store.Action.Reason)]++
+		}
+		checkStep(t, o, step)
+		if seed%8 == 0 {
+			before := snapshot(t, o)
+			if again := Decide(o); asJSON(t, again) != asJSON(t, step) {
+				t.Errorf("two steps for one observation: %s, %s", words(&o, step), words(&o, again))
+			}
+			checkUntouched(t, before, o)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Abandon", "Judge", "Release", "Expire", "Wait"} {
+		if met[kind] < 10 {
+			t.Errorf("the step %s was met %d times: the observations do not cover it", kind, met[kind])
+		}
+	}
+	for _, reason := range []v1alpha1.Reason{
+		v1alpha1.ReasonInProgress, v1alpha1.ReasonRetrying, v1alpha1.ReasonVerifying, v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonBusinessKeyHeld, v1alpha1.ReasonDependencyMissing,
+		v1alpha1.ReasonApplied, v1alpha1.ReasonAlreadyApplied, v1alpha1.ReasonVerifiedApplied, v1alpha1.ReasonConfirmedApplied,
+		v1alpha1.ReasonBusinessKeyConflict, v1alpha1.ReasonRejected, v1alpha1.ReasonRetriesExhausted, v1alpha1.ReasonTooLate, v1alpha1.ReasonCancelled, v1alpha1.ReasonConfirmedNotApplied,
+	} {
+		if met[string(reason)] == 0 {
+			t.Errorf("nothing was stored as %s", reason)
+		}
+	}
+}
+
+func decideCalmly(t *testing.T, seed uint64, o Observation) Step {
+	t.Helper()
+	defer func() {
+		if fault := recover(); fault != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, fault, snapshot(t, o))
+		}
+	}()
+	step := Decide(o)
+	if step == nil {
+		t.Fatalf("seed %d: no step\n%s", seed, snapshot(t, o))
+	}
+	return step
+}
+
+// TestProjectOverRandomObservations: what Project says where Decide waits is legal, stable, and stays so while nothing
+// happens.
+func TestProjectOverRandomObservations(t *testing.T) {
+	met := map[v1alpha1.Reason]int{}
+	for seed := range seeds(t) {
+		o := randomObservation(seed)
+		wait, waits := Decide(o).(Wait)
+		if !waits || wait.Quiet || o.Submission == nil {
+			continue
+		}
+		s := Project(o)
+		met[s.Reason]++
+		if s.Reason == v1alpha1.ReasonAccepted && o.Submission.DeletionTimestamp == nil {
+			t.Errorf("I9: it waits, and is about to begin: %+v", s)
+		}
+		if o.Record.Object != nil || !o.Submission.Status.Phase.Terminal() {
+			checkStatus(t, o, s)
+		}
+		quiet := max(wait.In-time.Nanosecond, 0)
+		if at := o.Submission.Spec.NotAfter; at != nil && (o.Flight.State == FlightFull || s.Reason == v1alpha1.ReasonBusinessKeyHeld) {
+			quiet = min(quiet, max(at.Sub(o.Now)-1, 0)) // what waits its turn is said to be too late when it is looked at
+		}
+		checkStable(t, o, s, quiet)
+		if wait.In == 0 && o.Flight.State != FlightRunning {
+			checkStable(t, o, s, 1000*time.Hour)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for reason := range phaseOf {
+		switch reason {
+		case v1alpha1.ReasonVerifiedApplied, v1alpha1.ReasonConfirmedApplied, v1alpha1.ReasonAlreadyApplied, v1alpha1.ReasonBusinessKeyConflict, v1alpha1.ReasonRetriesExhausted, v1alpha1.ReasonTooLate, v1alpha1.ReasonConfirmedNotApplied:
+			// Ends are projected as they are stored; random records end in other ways.
+		default:
+			if met[reason] == 0 {
+				t.Errorf("no status with the reason %s", reason)
+			}
+		}
+	}
+}
+
+// TestDecideComesToAWait: from any observation, carrying the steps out leads to a wait within a few steps. What is
+// outside answers as well as it can.
+func TestDecideComesToAWait(t *testing.T) {
+	for seed := range seeds(t) / 4 {
+		o := randomObservation(seed)
+		var walked []string
+		for len(walked) <= 25 {
+			step := Decide(o)
+			walked = append(walked, words(&o, step))
+			if _, waits := step.(Wait); waits {
+				break
+			}
+			carryOut(&o, step)
+		}
+		if len(walked) > 25 {
+			t.Fatalf("seed %d: it does not come to rest:\n%s\n%s", seed, strings.Join(walked, "\n"), snapshot(t, randomObservation(seed)))
+		}
+	}
+}
+
+// carryOut makes the next observation of a step that was acknowledged, as the reconciler does.
+func carryOut(o *Observation, step Step) {
+	switch step := step.(type) {
+	case ReadRecord:
+		o.Record.Read = true
+	case ReadClaim:
+		o.Claim.Read = true
+	case Begin:
+		store(o, step.Action)
+		o.Flight = Flight{State: FlightGranted, Attempt: step.Action.Attempt.Number}
+		o.Sighted = 0
+	case Store:
+		store(o, step.Action)
+		if o.Flight.State == FlightFinished {
+			o.Flight = Flight{}
+		}
+	case CreateClaim, TakeClaim:
+		claimedBy(o.Record.Object.Name, o.Record.Object.UID, o.action().Retries)(o)
+	case Launch:
+		o.Flight.State = FlightRunning
+	case Check:
+		o.Flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Check: true, Settled: step.Settled}
+	case Abandon:
+		o.Flight = Flight{}
+	case Judge:
+		var left []v1alpha1.TaskDecision
+		for i := range o.Decisions {
+			if o.Decisions[i].UID != step.Decision.UID {
+				left = append(left, o.Decisions[i])
+			}
+		}
+		o.Decisions = left
+	case Release:
+		o.Claim = Claim{Read: true}
+	case Expire:
+		o.Record = Record{Read: true}
+	default:
+		panic(fmt.Sprintf("%T", step))
+	}
+}
+
+// store stores an action as the API server does: what comes back is a copy, with times as they are written.
+func store(o *Observation, action v1alpha1.Action) {
+	record := o.Record.Object
+	if record == nil {
+		record = seen(recorded()).Record.Object
+	}
+	record = record.DeepCopy()
+	record.Spec.Action = action.DeepCopy()
+	o.Record = Record{Read: true, Object: record}
+}
