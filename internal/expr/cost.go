@@ -14,8 +14,9 @@ import (
 
 const (
 	// maxCost bounds an expression, in CEL's units: what it is estimated to cost at worst when it is compiled, and
-	// what it does cost when it is evaluated.
-	maxCost = 1_000_000
+	// what it does cost when it is evaluated. It is a quarter of Kubernetes' limit: CEL's bookkeeping of the cost of
+	// loops takes time that grows with the square of it, and this much is some hundredths of a second.
+	maxCost = 250_000
 	// maxSourceLength bounds the source of one expression, in characters.
 	maxSourceLength = 4096
 	// maxNesting bounds how deep an expression may be nested.

@@ -59,7 +59,7 @@ func TestCostAtEvaluationIsWhatIsThere(t *testing.T) {
 		t.Errorf("50 items: %v, %v", got, err)
 	}
 	_, err := text.Value(manyItems(5000))
-	says(t, err, "costs more than 1000000 units", "parametersSchema")
+	says(t, err, "costs more than 250000 units", "parametersSchema")
 }
 
 func TestTheSchemaBoundsTheEstimate(t *testing.T) {
