@@ -42,10 +42,10 @@ func (c *client) exchange(ctx context.Context, request *http.Request, deadline t
 	}
 	defer response.Body.Close() //nolint:errcheck // What was wanted of it has been read.
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.limit+1))
-	truncated := int64(len(body)) > c.limit
-	if err != nil && !truncated {
+	if err != nil {
 		return nil, explain(ctx, errors.Join(errCut, err), g, at)
 	}
+	truncated := int64(len(body)) > c.limit
 	if truncated {
 		body = body[:c.limit]
 	}

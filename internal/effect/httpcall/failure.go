@@ -32,7 +32,7 @@ func explain(ctx context.Context, err error, g *gate, at *stage) *failure {
 	if g.close() {
 		return &failure{sent: true, message: lost(ctx, err)}
 	}
-	f := &failure{message: unsent(ctx, err, g, at)}
+	f := &failure{message: unsent(ctx, err, at)}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		f.cancelled = context.Cause(ctx)
 	}
@@ -55,7 +55,7 @@ func lost(ctx context.Context, err error) string {
 }
 
 // unsent says why a request did not leave.
-func unsent(ctx context.Context, err error, g *gate, at *stage) string {
+func unsent(ctx context.Context, err error, at *stage) string {
 	var refused *refusedAddress
 	var dns *net.DNSError
 	switch {
@@ -63,7 +63,7 @@ func unsent(ctx context.Context, err error, g *gate, at *stage) string {
 		return "the receiver is not called: " + refused.Error()
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "the operator stopped the attempt"
-	case g.refused(), errors.Is(err, errTooLate):
+	case errors.Is(err, errTooLate):
 		return "the deadline was over before the request could be sent"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "the receiver's host name is not known"

@@ -28,7 +28,6 @@ type gate struct {
 
 	mu      sync.Mutex
 	shut    bool
-	late    bool
 	holder  *gatedConn
 	writing int
 	written int64
@@ -52,7 +51,6 @@ func (g *gate) permit(conn *gatedConn) error {
 	case g.single && g.holder != nil && g.holder != conn:
 		return errTwice
 	case over(g.now(), g.deadline):
-		g.late = true
 		return errTooLate
 	}
 	g.holder = conn
@@ -82,13 +80,6 @@ func (g *gate) close() bool {
 	defer g.mu.Unlock()
 	g.shut = true
 	return g.written > 0 || g.writing > 0
-}
-
-// refused reports whether the gate held something back because it was too late.
-func (g *gate) refused() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.late
 }
 
 // gatedConn is a connection whose writes are those of the request that holds it. What is written before a request

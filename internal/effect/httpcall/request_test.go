@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -191,7 +193,6 @@ func TestSecretsAreInNoOutcome(t *testing.T) {
 	options := local()
 	options.Secret = secretsOf(map[string]string{"pay/key": secret})
 	leaks := func(text string) bool { return strings.Contains(text, "s3cret") }
-	number := classified("${int(response.body) == 1}", unknown)
 	for name, respond := range map[string]func(r *receiver){
 		"in the body":     func(r *receiver) { r.respond = says(200, `{"you sent":"s3cret\"value"}`) },
 		"in a text":       func(r *receiver) { r.respond = says(200, secret, "Content-Type: text/plain") },
@@ -201,9 +202,20 @@ func TestSecretsAreInNoOutcome(t *testing.T) {
 	} {
 		r := receive(t, nil)
 		respond(r)
-		outcome := executed(t, options, post(r.url(), secretHeader("Authorization", "pay", "key"), number))
+		outcome := executed(t, options, post(r.url(), secretHeader("Authorization", "pay", "key"),
+			classified(`${response.status == 400 && int(response.body) == 1}`, unknown), classified(`${response.status == 400}`, applied)))
 		if raw, _ := json.Marshal(outcome); leaks(string(raw)) {
 			t.Errorf("%s: it leaks: %s", name, raw)
 		}
+	}
+}
+
+func TestMessagesQuoteNoSecret(t *testing.T) {
+	c := newClient(Options{})
+	a := &answer{status: 400, header: http.Header{}, url: &url.URL{}}
+	quotes := verdict{kind: unknown, message: `no number: "s3cret-value", "1"`}
+	got := c.conclude(quotes, a, secrets{"Bearer s3cret-value", "1"}).Message
+	if want := `the receiver answered 400 Bad Request; no number: "[withheld]", "1"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

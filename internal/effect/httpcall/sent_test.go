@@ -258,6 +258,16 @@ func TestTheDeadlineIsOverWhen(t *testing.T) {
 	}
 }
 
+func TestNothingIsDialledAfterTheDeadline(t *testing.T) {
+	r := receive(t, says(200, "{}"))
+	options := local()
+	options.now = func() time.Time { return time.Now().Add(time.Hour) }
+	options.dialled = func() { t.Error("it was dialled") }
+	if outcome := executed(t, options, post(r.url())); outcome.Kind != v1alpha1.OutcomeNotApplied {
+		t.Errorf("got %+v", outcome)
+	}
+}
+
 // noSecretUnless drops the headers where no Secrets are served.
 func noSecretUnless(options Options) func(*v1alpha1.TaskTemplateSpec) {
 	return func(spec *v1alpha1.TaskTemplateSpec) {

@@ -117,7 +117,7 @@ func TestPoll(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := receive(t, c.respond)
-			one := compiled(t, local(), post(r.url(), valueHeader("X-Tenant", "a"), idempotent))
+			one := compiled(t, local(), post(r.url(), valueHeader("X-Tenant", "a"), valueHeader("Content-Type", "text/x"), idempotent))
 			attempt := effecttest.NewAttempt(1)
 			attempt.Location = r.url() + "/jobs/7"
 			outcome, err := one.Poll(t.Context(), attempt)
@@ -128,7 +128,7 @@ func TestPoll(t *testing.T) {
 				t.Error(err)
 			}
 			request := r.all()[0]
-			if request.Method != "GET" || request.RequestURI != "/jobs/7" || request.Header.Get("X-Tenant") != "a" || request.Header.Get("Idempotency-Key") != "" {
+			if request.Method != "GET" || request.RequestURI != "/jobs/7" || request.Header.Get("X-Tenant") != "a" || request.Header.Get("Content-Type") != "" || request.Header.Get("Idempotency-Key") != "" {
 				t.Errorf("got %s %s with %v", request.Method, request.RequestURI, request.Header)
 			}
 		})
@@ -145,5 +145,18 @@ func TestPollAsksTheTemplatesOriginOnly(t *testing.T) {
 		if err != nil || outcome.Kind != unknown || other.count() != 0 {
 			t.Errorf("%q: the template's credentials would go there: got %+v and %v", location, outcome, err)
 		}
+	}
+}
+
+func TestQuestionsReuseConnections(t *testing.T) {
+	r := receive(t, says(404, ""))
+	one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt(r.url(), usual...)))
+	for range 3 {
+		if outcome, err := one.Verify(t.Context(), effecttest.NewAttempt(1)); err != nil || outcome.Kind != notApplied {
+			t.Fatalf("got %+v and %v", outcome, err)
+		}
+	}
+	if all := r.all(); all[2].connection != 1 {
+		t.Errorf("the third question went over connection %d", all[2].connection)
 	}
 }
