@@ -91,6 +91,8 @@ func TestTheManagerHasExactlyItsRights(t *testing.T) {
 		{"get", "secrets", "yes", "headers come from Secrets"},
 		{"list", "secrets", "no", "Secrets are read one by one"},
 		{"patch", "taskrecords.taskonce.dev", "no", "records change by compare-and-swap of the whole"},
+		{"update", "leases.coordination.k8s.io -n " + harness.ManagerNamespace, "yes", "it may elect a leader"},
+		{"update", "leases.coordination.k8s.io", "no", "its lease is in its own namespace"},
 	} {
 		args := append([]string{"--kubeconfig", path, "-n", "default", "auth", "can-i", tt.verb}, strings.Fields(tt.resource)...)
 		stdout, _, _ := c.Kubectl(t.Context(), args...) // it fails where the answer is no
