@@ -65,7 +65,7 @@ func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.
 func (r *Submissions) attempt(subject *subject, flight flight) effect.Attempt {
 	action := subject.record.Object.Spec.Action
 	attempt := effect.Attempt{
-		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.key,
+		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.record.Object.Spec.Key,
 		DownstreamKey: r.downstreamKey(subject.action), BusinessKey: action.BusinessKey,
 		Number: action.Attempt.Number, Deadline: flight.Deadline(), Traceparent: action.Traceparent, Location: action.Attempt.Location,
 		Parameters: []byte("{}"),

@@ -23,6 +23,7 @@ type subject struct {
 	submission *v1alpha1.TaskSubmission // nil: gone
 	key        string
 	payload    string
+	malformed  *lifecycle.Problem // what is wrong with the parameters whatever the template says
 	problem    *lifecycle.Problem
 
 	templateName string
@@ -113,22 +114,46 @@ func (r *Submissions) refuseOrphaned(ctx context.Context, subject *subject) erro
 
 // complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
 func (r *Submissions) complete(ctx context.Context, subject *subject) error {
-	if subject.submission != nil {
-		subject.key = subject.submission.Key()
-		subject.templateName = subject.submission.Spec.TemplateRef.Name
-		payload, err := v1alpha1.PayloadDigest(&subject.submission.Spec)
-		if err != nil {
-			subject.problem = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
-		}
-		subject.payload = payload
-	} else {
+	if subject.submission == nil {
 		spec := &subject.record.Object.Spec
-		subject.key, subject.templateName, subject.businessKey = spec.Key, spec.Template, spec.Action.BusinessKey
+		subject.key, subject.businessKey = spec.Key, spec.Action.BusinessKey
+		return r.useTemplate(ctx, subject, spec.Template)
 	}
+	subject.key = subject.submission.Key()
+	payload, err := v1alpha1.PayloadDigest(&subject.submission.Spec)
+	if err != nil {
+		subject.malformed = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
+	}
+	subject.payload = payload
+	return r.useTemplate(ctx, subject, subject.submission.Spec.TemplateRef.Name)
+}
+
+// followTemplate has the pass go on under the template of the record, where the submission names another one: then the
+// key was used again, and what is driven on is the action that it belongs to.
+func (r *Submissions) followTemplate(ctx context.Context, subject *subject) error {
+	name := subject.templateName
+	switch {
+	case subject.record.Object != nil:
+		name = subject.record.Object.Spec.Template
+	case subject.submission != nil:
+		name = subject.submission.Spec.TemplateRef.Name
+	}
+	if name == subject.templateName {
+		return nil
+	}
+	return r.useTemplate(ctx, subject, name)
+}
+
+func (r *Submissions) useTemplate(ctx context.Context, subject *subject, name string) error {
+	subject.templateName, subject.plan, subject.template = name, nil, lifecycle.Template{}
 	if err := r.loadTemplate(ctx, subject); err != nil {
 		return err
 	}
-	if subject.submission != nil && subject.plan != nil && subject.problem == nil {
+	if subject.submission == nil {
+		return nil
+	}
+	subject.businessKey, subject.problem = "", subject.malformed
+	if subject.plan != nil && subject.malformed == nil && name == subject.submission.Spec.TemplateRef.Name {
 		subject.businessKey, subject.problem = checkInput(subject.plan, subject.submission)
 	}
 	return nil

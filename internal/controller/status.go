@@ -10,8 +10,8 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
-// writeStatus writes the projection where it differs from what was read. After a conflict the next pass meets a newer
-// copy; a submission that is gone needs no status.
+// writeStatus writes the projection where it differs from what was read. A submission that is gone needs no
+// status.
 func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status v1alpha1.TaskSubmissionStatus) error {
 	if equality.Semantic.DeepEqual(subject.submission.Status, status) {
 		return nil
@@ -23,6 +23,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 		return client.IgnoreNotFound(err)
 	}
 	failpoint("after-status")
+	subject.submission = updated
 	if status.Phase.Terminal() {
 		r.memory.settle(subject.action, updated.UID)
 		return nil
@@ -31,8 +32,14 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	return nil
 }
 
-// judge writes what came of a decision.
+// judge writes what came of a decision. One that was carried out can be seen in the status first: the cache does not
+// hold what a Retry opens again, so until then only the pending decision has somebody look at it (I9).
 func (r *Submissions) judge(ctx context.Context, subject *subject, step lifecycle.Judge) error {
+	if step.State == v1alpha1.DecisionApplied && subject.submission != nil {
+		if err := r.writeStatus(ctx, subject, lifecycle.Project(r.observation(subject))); err != nil {
+			return err
+		}
+	}
 	decision := step.Decision.DeepCopy()
 	decision.Status = v1alpha1.TaskDecisionStatus{State: step.State, Message: step.Message}
 	if err := r.Client.Status().Update(ctx, decision); client.IgnoreNotFound(err) != nil {

@@ -80,10 +80,14 @@ func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl
 	return r.drive(ctx, subject)
 }
 
-// drive advances until there is something to wait for.
+// drive advances until there is something to wait for. A conflict is no error: the next pass meets a newer copy.
 func (r *Submissions) drive(ctx context.Context, subject *subject) (ctrl.Result, error) {
 	for range maxSteps {
-		if done, result, err := r.advance(ctx, subject); done || err != nil {
+		done, result, err := r.advance(ctx, subject)
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictDelay}, nil
+		}
+		if done || err != nil {
 			return result, err
 		}
 	}
@@ -92,6 +96,9 @@ func (r *Submissions) drive(ctx context.Context, subject *subject) (ctrl.Result,
 
 // advance decides and carries one step out. It is done when there is something to wait for.
 func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool, result ctrl.Result, err error) {
+	if err := r.followTemplate(ctx, subject); err != nil {
+		return false, ctrl.Result{}, err
+	}
 	observation := r.observation(subject)
 	step := r.decide(observation)
 	logf.FromContext(ctx).V(1).Info("decided", "step", stepName(step))
@@ -108,11 +115,7 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 		r.flights.Leave(subject.action)
 	}
 	if subject.submission != nil && !wait.Quiet {
-		err := r.writeStatus(ctx, subject, lifecycle.Project(observation))
-		if apierrors.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictDelay}, nil
-		}
-		if err != nil {
+		if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {
 			return ctrl.Result{}, err
 		}
 	}

@@ -20,7 +20,7 @@ func decideClaim(o *Observation, action *v1alpha1.Action) Step {
 		if o.claimIsOld(action) {
 			return TakeClaim{}
 		}
-		return Launch{}
+		return launch(o, action)
 	case o.holderFailed():
 		return TakeClaim{}
 	case action.Unsettled:

@@ -198,9 +198,18 @@ func decideGranted(o *Observation, action *v1alpha1.Action) Step {
 		return Abandon{} // the record went on without us
 	}
 	if action.Claim == "" {
-		return Launch{}
+		return launch(o, action)
 	}
 	return decideClaim(o, action)
+}
+
+// launch lets a granted attempt go under the template that it was begun under, for a submission that is still there.
+// Between the begin and here lies a pass that failed, where a claim could not be written.
+func launch(o *Observation, action *v1alpha1.Action) Step {
+	if o.Template.State != TemplateReady || o.Template.Digest != action.EffectDigest || !o.mayStart() {
+		return Store{Action: neverLaunched(o, action, "its template or its submission changed before it was sent: it was never sent")}
+	}
+	return Launch{}
 }
 
 // decideOrphan waits out an attempt of another process, and of an earlier life of its record: its whole stored
