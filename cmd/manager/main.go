@@ -97,7 +97,8 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 // setup wires the reconcilers. It is the only place that knows concrete effects.
 func setup(mgr ctrl.Manager, options *options) error {
 	httpOptions := httpcall.Options{
-		Secret: secretReader(mgr.GetClient()), AllowLoopback: options.allowLoopback, MaxResponseBytes: options.maxResponseBytes,
+		Secret: secretReader(mgr.GetClient()), MaxResponseBytes: options.maxResponseBytes,
+		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
 	}
 	off := faults(&httpOptions)
 	plans := controller.NewPlans(effect.Compilers{HTTP: httpcall.New(httpOptions)})

@@ -29,6 +29,7 @@ type options struct {
 	gracePeriod             time.Duration
 	scope                   string
 	allowLoopback           bool
+	allowLinkLocal          bool
 	log                     zap.Options
 }
 
@@ -48,7 +49,8 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at records that are due.")
 	flags.DurationVar(&o.gracePeriod, "grace-period", 30*time.Second, "How long running attempts may take to end, and their outcomes to be stored, after a signal to stop.")
 	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")
-	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call loopback and link-local addresses, which is for development.")
+	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, which is for development.")
+	flags.BoolVar(&o.allowLinkLocal, "allow-link-local-receivers", false, "Let templates call link-local addresses, among them the metadata service of clouds.")
 	o.log.BindFlags(flags)
 	if err := flags.Parse(arguments); err != nil {
 		return nil, err
