@@ -60,7 +60,7 @@ func run(ctx context.Context) (err error) {
 // unlessInterrupted drops an error that only says that the start was broken off.
 func unlessInterrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // whoever interrupted it knows
 	}
 	return err
 }

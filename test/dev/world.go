@@ -113,7 +113,8 @@ func (w *world) ended(p *harness.Process) error {
 		return err
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return fmt.Errorf("the %s ended by itself (%v):\n%s", p.Name, p.Err, strings.Join(lines[max(0, len(lines)-5):], "\n"))
+	said := strings.Join(lines[max(0, len(lines)-5):], "\n")
+	return errors.Join(fmt.Errorf("the %s ended by itself; its log ends with:\n%s", p.Name, said), p.Err)
 }
 
 func (w *world) logPath(name string) string { return filepath.Join(w.c.Dir, name+".log") }

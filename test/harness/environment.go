@@ -69,7 +69,7 @@ func (c *ControlPlane) apiServer(run string, options Options) (*envtest.APIServe
 	}
 	server := &envtest.APIServer{Path: path, CertDir: run, Out: log, Err: log}
 	if options.SecurePort != 0 {
-		server.SecureServing.ListenAddr = envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(options.SecurePort)}
+		server.ListenAddr = envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(options.SecurePort)}
 	}
 	flags := server.Configure()
 	// envtest's issuer holds the port: tokens would end with the run.
