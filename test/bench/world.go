@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+const (
+	// patience is how long anything is waited for. It is no measure: a run that is slow is not wrong.
+	patience = 5 * time.Minute
+	// sweepInterval of the manager is its default, said here because sweeps are requests that a verdict knows.
+	sweepInterval = 30 * time.Second
+)
+
+// world is everything that is measured, or measured with.
+type world struct {
+	plane    *harness.ControlPlane
+	manager  *harness.Process
+	receiver *receiver
+	api      client.WithWatch // a client of the operator's kinds
+	bareAPI  client.Client
+	metrics  rest.Interface
+	specimen *specimen
+
+	mu       sync.Mutex
+	expected []string // the receiver's keys of all that was submitted
+}
+
+// open brings everything up. What it returns must be shut, also on an error.
+func open(ctx context.Context) (w *world, err error) {
+	w = &world{}
+	if w.plane, err = harness.Start(harness.Options{CRDs: true}); err != nil {
+		return w, err
+	}
+	if w.receiver, err = startReceiver(); err != nil {
+		return w, err
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return w, err
+	}
+	if w.api, err = client.NewWithWatch(w.plane.Config, client.Options{Scheme: scheme}); err != nil {
+		return w, err
+	}
+	if w.bareAPI, err = bareClient(w.plane.Config); err != nil {
+		return w, err
+	}
+	clients, err := kubernetes.NewForConfig(w.plane.Config)
+	if err != nil {
+		return w, err
+	}
+	w.metrics = clients.RESTClient()
+	err = w.startManager(ctx)
+	return w, err
+}
+
+// startManager builds the operator and starts it with the rights that it is installed with. It returns when it is ready.
+func (w *world) startManager(ctx context.Context) error {
+	root, err := harness.Root()
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(w.plane.Dir, "manager")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/manager")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build ./cmd/manager: %w\n%s", err, out)
+	}
+	kubeconfig, err := w.plane.ManagerKubeconfig(ctx)
+	if err != nil {
+		return err
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	w.manager, err = harness.Launch("manager", w.managerLog(), program, "--kubeconfig="+kubeconfig,
+		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address="+health,
+		"--allow-loopback-receivers", "--sweep-interval="+sweepInterval.String())
+	if err != nil {
+		return err
+	}
+	return until(ctx, "the manager to be ready", func(ctx context.Context) (bool, error) {
+		select {
+		case <-w.manager.Done:
+			log, _ := os.ReadFile(w.managerLog())
+			return false, fmt.Errorf("the manager ended by itself: %w\n%s", w.manager.Err, log)
+		default:
+			return healthy(ctx, "http://"+health+"/readyz"), nil
+		}
+	})
+}
+
+func (w *world) managerLog() string { return filepath.Join(w.plane.Dir, "manager.log") }
+
+// shut ends what runs.
+func (w *world) shut() error {
+	var errs []error
+	if w.manager != nil {
+		w.manager.Kill() // nothing is under way, or nobody wants to know
+	}
+	if w.receiver != nil {
+		errs = append(errs, w.receiver.server.Close())
+	}
+	if w.plane != nil {
+		errs = append(errs, w.plane.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// expect notes that a submission will have its effect.
+func (w *world) expect(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expected = append(w.expected, submission.Namespace+"/"+submission.Name)
+	return submission
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+func healthy(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+// until waits for what tells nobody when it is so.
+func until(ctx context.Context, what string, condition func(context.Context) (bool, error)) error {
+	if err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, condition); err != nil {
+		return fmt.Errorf("waiting for %s: %w", strings.TrimSpace(what), err)
+	}
+	return nil
+}
