@@ -40,6 +40,8 @@ func decideLost(o *Observation) Step {
 func decideUnread(o *Observation) Step {
 	finding := gate(o)
 	switch {
+	case o.Flight.State > FlightFull:
+		return ReadRecord{} // something is in hand, so there was a record
 	case finding != nil && finding.reason == v1alpha1.ReasonInvalidName:
 		return o.judgeUnrecorded(finding) // the name is not the key's, so there is no record to ask
 	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State != FlightNone:
@@ -87,7 +89,7 @@ func decideUnrecorded(o *Observation) Step {
 // decideRecorded decides for an action that has a record.
 func decideRecorded(o *Observation) Step {
 	action := o.action()
-	if o.Submission != nil && o.PayloadDigest != action.PayloadDigest {
+	if o.Submission != nil && (o.PayloadDigest != action.PayloadDigest || o.ofAnotherKey()) {
 		return decideReused(*o)
 	}
 	if o.Flight.State == FlightFinished {
@@ -136,6 +138,10 @@ func decideReused(o Observation) Step {
 	}
 	return step
 }
+
+// ofAnotherKey reports whether the record guards another key than the submission's: that of a submission of the same
+// name, which was deleted while its attempt runs.
+func (o *Observation) ofAnotherKey() bool { return o.Record.Object.Spec.Key != o.Key }
 
 func (o *Observation) action() *v1alpha1.Action { return o.Record.Object.Spec.Action }
 

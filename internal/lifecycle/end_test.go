@@ -37,6 +37,17 @@ func TestKeyReusedOnEveryPathI6(t *testing.T) {
 	})
 }
 
+func TestRecordOfAnotherKeyIsNotAnswered(t *testing.T) {
+	o := seen(recorded(hasSucceeded), named("k", "a:b"), func(o *Observation) { o.Key = "a:b" })
+	if s := Project(o); s.Reason != v1alpha1.ReasonInvalidName || s.Result != nil {
+		t.Errorf("somebody else's result: %+v", s)
+	}
+	decideAll(t, []row{
+		{"nothing begins for it", seen(recorded(retrying), named("k", "a:b"), func(o *Observation) { o.Key = "a:b" }), "Store Processing/Retrying, attempt 1 NotApplied", "its submission is gone"},
+		{"what runs is stored", seen(recorded(), named("k", "a:b"), func(o *Observation) { o.Key = "a:b" }, reported(applied)), "Store Success/Applied, attempt 1 Applied", ""},
+	})
+}
+
 func readNothingMore(*Observation) {}
 
 func TestReplayedI8(t *testing.T) {

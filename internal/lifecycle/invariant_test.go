@@ -203,7 +203,7 @@ func awaits(o Observation) string {
 		return ""
 	}
 	a := o.action()
-	if o.Submission != nil && o.PayloadDigest != a.PayloadDigest {
+	if o.Submission != nil && (o.PayloadDigest != a.PayloadDigest || o.ofAnotherKey()) {
 		o.Submission = nil
 	}
 	switch {

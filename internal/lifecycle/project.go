@@ -17,6 +17,9 @@ func Project(o Observation) v1alpha1.TaskSubmissionStatus {
 		BusinessKey: o.BusinessKey,
 	}
 	old := &o.Submission.Status
+	if o.Record.Object != nil && o.ofAnotherKey() {
+		o.Record = Record{}
+	}
 	switch {
 	case o.Record.Object != nil && o.PayloadDigest != o.action().PayloadDigest:
 		status.Phase, status.Reason = v1alpha1.PhaseFailed, v1alpha1.ReasonKeyReused

@@ -222,7 +222,7 @@ func TestDecideOverRandomObservations(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Abandon", "Judge", "Release", "Expire", "Wait"} {
-		if met[kind] < 10 {
+		if met[kind] == 0 {
 			t.Errorf("the step %s was met %d times: the observations do not cover it", kind, met[kind])
 		}
 	}
