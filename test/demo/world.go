@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+// world is everything that the steps play in.
+type world struct {
+	dir       string // logs and the ledger
+	plane     *harness.ControlPlane
+	namespace string
+	api       client.WithWatch
+	journal   *journal
+	receiver  *receiver
+	manager   *manager
+
+	close []func() error
+}
+
+// open brings up the control plane, the receiver and the operator, and makes the templates.
+// What it returns must be shut, also on an error.
+func open(ctx context.Context, options Options) (w *world, err error) {
+	w = &world{plane: options.ControlPlane}
+	if w.dir, err = os.MkdirTemp("", "taskonce-demo-"); err != nil {
+		return w, err
+	}
+	if err := w.bringUp(ctx, options.Fault); err != nil {
+		return w, err
+	}
+	if w.api, err = connect(w.plane.Config); err != nil {
+		return w, err
+	}
+	if w.namespace, err = w.plane.Namespace(ctx); err != nil {
+		return w, err
+	}
+	if w.journal, err = follow(ctx, w.api, w.namespace); err != nil {
+		return w, err
+	}
+	if err := w.startManager(ctx); err != nil {
+		return w, err
+	}
+	err = w.applyTemplates(ctx)
+	return w, err
+}
+
+// bringUp does at once what takes long: the control plane, and the building of the two programs.
+func (w *world) bringUp(ctx context.Context, fault string) error {
+	root, err := harness.Root()
+	if err != nil {
+		return err
+	}
+	var work errgroup.Group
+	if w.plane == nil {
+		work.Go(func() (err error) {
+			if w.plane, err = harness.Start(harness.Options{CRDs: true}); err == nil {
+				w.close = append(w.close, w.plane.Stop)
+			}
+			return err
+		})
+	}
+	work.Go(func() (err error) {
+		w.manager, err = newManager(ctx, root, w.dir, fault)
+		return err
+	})
+	work.Go(func() error {
+		program := filepath.Join(w.dir, receiverProgram)
+		err := build(ctx, root, program, "./test/receiver")
+		if err != nil {
+			return err
+		}
+		w.receiver, err = startReceiver(ctx, w.dir, program)
+		return err
+	})
+	return work.Wait()
+}
+
+func (w *world) startManager(ctx context.Context) (err error) {
+	if w.manager.kubeconfig, err = w.plane.ManagerKubeconfig(ctx); err != nil {
+		return err
+	}
+	return w.manager.start(ctx)
+}
+
+// shut ends whatever runs.
+func (w *world) shut() error {
+	if w.journal != nil {
+		w.journal.stop() // an API server waits for its watches
+	}
+	if w.manager != nil {
+		w.manager.kill()
+	}
+	if w.receiver != nil {
+		w.receiver.kill()
+	}
+	var errs []error
+	for _, closing := range w.close {
+		errs = append(errs, closing())
+	}
+	return errors.Join(errs...)
+}
+
+// connect returns a client of its own, with connections of its own.
+func connect(config *rest.Config) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+func fromVersion(resourceVersion string) *metav1.ListOptions {
+	return &metav1.ListOptions{ResourceVersion: resourceVersion}
+}
+
+// downstreamKey of a submission in the demo's namespace: what the receiver knows it by.
+func downstreamKey(namespace, name string) string { return fmt.Sprintf("%s/%s", namespace, name) }
