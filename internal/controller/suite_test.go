@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -15,8 +14,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -28,6 +29,8 @@ var (
 	managerConfig *rest.Config
 	managerClient client.WithWatch
 	scheme        = runtime.NewScheme()
+	// errBare is what the check of the installation said before the kinds were installed.
+	errBare error
 )
 
 func TestController(t *testing.T) {
@@ -44,17 +47,19 @@ var _ = BeforeSuite(func() {
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 
 	var err error
-	plane, err = harness.Start(harness.Options{CRDs: true})
+	plane, err = harness.Start(harness.Options{})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return plane.Stop() })
-	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
-
-	kubeconfig, err := plane.ManagerKubeconfig(context.Background())
+	kubeconfig, err := plane.ManagerKubeconfig(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig.QPS = -1
+	errBare = controller.CheckInstallation(ctx, managerConfig, scheme)
+	_, err = envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true})
+	Expect(err).NotTo(HaveOccurred())
+	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
 	managerClient, err = client.NewWithWatch(managerConfig, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 })

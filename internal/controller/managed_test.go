@@ -1,0 +1,157 @@
+package controller_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/controller"
+	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/effect/effecttest"
+	"github.com/taskonce/taskonce/internal/record"
+)
+
+// managed is a world whose operator runs by itself: a manager with the cache, the work queue and the clock that it
+// has in a cluster, but for one namespace.
+type managed struct {
+	*world
+	wire *wire
+	stop func()
+}
+
+// wire counts what a manager sends to the API server.
+type wire struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+func (w *wire) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	requests := w.requests
+	w.requests = nil
+	return requests
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// through notes requests about the kinds of taskonce, such as "PUT tasksubmissions/a/status". Watches are not counted.
+func (w *wire) through(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		_, path, ours := strings.Cut(request.URL.Path, "/apis/"+v1alpha1.GroupVersion.String()+"/")
+		if ours && request.URL.Query().Get("watch") == "" {
+			parts := strings.Split(path, "/")
+			w.mu.Lock()
+			w.requests = append(w.requests, request.Method+" "+strings.Join(parts[min(2, len(parts)-1):], "/"))
+			w.mu.Unlock()
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+// newManaged starts a manager. It runs effects of the fake, or of the compiler that is given.
+func newManaged(compilers ...effect.Compiler) *managed {
+	GinkgoHelper()
+	namespace, err := plane.Namespace(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	w := &managed{world: &world{namespace: namespace, fake: effecttest.New(), faults: &faults{}}, wire: &wire{}}
+	compile := w.fake.Compiler()
+	if len(compilers) > 0 {
+		compile = compilers[0]
+	}
+	mgr := w.manager()
+	op := &controller.Submissions{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
+		Plans: controller.NewPlans(effect.Compilers{HTTP: compile}), Executor: "managed-" + namespace, Clock: clock.RealClock{},
+	}
+	op.Init(100)
+	Expect(op.SetupWithManager(mgr, 4, 10*time.Second)).To(Succeed())
+	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: op.Plans}).SetupWithManager(mgr)).To(Succeed())
+	Expect(mgr.Add(&controller.DueLoop{Submissions: op, Interval: time.Second})).To(Succeed())
+
+	running, cancel := context.WithCancel(ctx)
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(running) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		Eventually(stopped).Should(Receive(BeNil()))
+	})
+	DeferCleanup(w.checkManaged)
+	Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
+	return w
+}
+
+func (w *managed) manager() ctrl.Manager {
+	GinkgoHelper()
+	wired := rest.CopyConfig(managerConfig)
+	wired.Wrap(w.wire.through)
+	caches := controller.CacheOptions()
+	caches.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
+	mgr, err := ctrl.NewManager(wired, ctrl.Options{
+		Scheme: scheme, Cache: caches, Client: controller.ClientOptions(),
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {
+			inner, err := client.NewWithWatch(config, options)
+			return w.faults.intercepted(inner, w.namespace, w.checkWrite), err
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return mgr
+}
+
+// checkManaged stops the manager and looks at what it left.
+func (w *managed) checkManaged() {
+	w.stop()
+	list := &v1alpha1.TaskSubmissionList{}
+	Expect(admin.List(ctx, list, client.InNamespace(w.namespace))).To(Succeed())
+	for i := range list.Items {
+		if list.Items[i].Status.ObservedGeneration >= 0 {
+			checkStatus(&list.Items[i])
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	Expect(w.violations).To(BeEmpty())
+}
+
+// eventually waits until a submission stands as it should.
+func (w *managed) eventually(name string, phase v1alpha1.Phase, reason v1alpha1.Reason) {
+	GinkgoHelper()
+	Eventually(func() string {
+		status := w.status(name)
+		return string(status.Phase) + "/" + string(status.Reason)
+	}).Should(Equal(string(phase) + "/" + string(reason)))
+}
+
+// settled waits until nothing was sent for a while, and returns what was sent since it was asked last.
+func (w *managed) settled() []string {
+	GinkgoHelper()
+	var all []string
+	Eventually(func() int {
+		requests := w.wire.take()
+		for _, request := range requests {
+			if request != "GET taskrecords" { // the due loop's own
+				all = append(all, request)
+			}
+		}
+		return len(requests)
+	}).WithPolling(300 * time.Millisecond).MustPassRepeatedly(2).Should(BeNumerically("<=", 1))
+	return all
+}
