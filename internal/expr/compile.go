@@ -84,7 +84,7 @@ func variablesOf(tree *ast.AST, allowed Variables) (Variables, error) {
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.IdentKind:
-			uses |= variableNamed(strings.TrimPrefix(e.AsIdent(), "."))
+			uses |= variableNamed(e.AsIdent())
 		case ast.ComprehensionKind:
 			if name := e.AsComprehension().IterVar(); variableNamed(name) != 0 {
 				shadowed = name

@@ -107,6 +107,22 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
+// TestBuildersStopBeforeTheyBuild: the call itself is refused, and not what it cost afterwards.
+func TestBuildersStopBeforeTheyBuild(t *testing.T) {
+	env := mustEnv(t, nil)
+	in := Input{Params: map[string]any{"s": strings.Repeat("x", 2000), "list": []any{"a", "b"}, "long": strings.Repeat("x", maxStringBytes)}}
+	for _, text := range []string{
+		"${params.s.replace('x', params.s)}", "${params.s.replace('x', params.s, 600)}", "${params.s.replace('', params.s)}",
+		"${params.list.join(params.long)}",
+	} {
+		_, err := mustText(t, env, text).Value(in)
+		says(t, err, "makes a string of more than 1048576 bytes")
+	}
+	if got, err := mustText(t, env, "${params.s.replace('x', params.s, 1).size()}").Value(in); err != nil || got != int64(3999) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
 func TestWeigh(t *testing.T) {
 	list := types.DefaultTypeAdapter.NativeToValue([]any{int64(1), "x", strings.Repeat("x", 640), map[string]any{"k": nil}})
 	if got := weigh(list, 1000); got != 1+1+1+11+3 {
