@@ -188,7 +188,7 @@ type HTTPRequest struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('10m')",message="must be between 100ms and 10m"
-	Timeout metav1.Duration `json:"timeout,omitempty"`
+	Timeout metav1.Duration `json:"timeout,omitempty,omitzero"`
 }
 
 // HTTPHeader is one header: exactly one of value and valueFrom.
@@ -293,7 +293,7 @@ type Verification struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="must be between 0s and 24h"
-	SettleAfter metav1.Duration `json:"settleAfter,omitempty"`
+	SettleAfter metav1.Duration `json:"settleAfter,omitempty,omitzero"`
 }
 
 // Retry governs attempts that certainly had no effect.
@@ -314,7 +314,7 @@ type Retry struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10ms') && duration(self) <= duration('24h')",message="must be between 10ms and 24h"
-	InitialDelay metav1.Duration `json:"initialDelay,omitempty"`
+	InitialDelay metav1.Duration `json:"initialDelay,omitempty,omitzero"`
 
 	// The longest wait between attempts.
 	// +optional
@@ -323,7 +323,7 @@ type Retry struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10ms') && duration(self) <= duration('24h')",message="must be between 10ms and 24h"
-	MaxDelay metav1.Duration `json:"maxDelay,omitempty"`
+	MaxDelay metav1.Duration `json:"maxDelay,omitempty,omitzero"`
 }
 
 // RecoveryMode says who clears up an unknown outcome.
@@ -351,7 +351,7 @@ type Recovery struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('168h')",message="must be between 1s and 168h"
-	StuckAfter metav1.Duration `json:"stuckAfter,omitempty"`
+	StuckAfter metav1.Duration `json:"stuckAfter,omitempty,omitzero"`
 
 	// After so many checks that could not tell, a person is asked.
 	// +optional
@@ -381,7 +381,7 @@ type Retention struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('87600h')",message="must be between 1s and 87600h"
-	RecordTTL metav1.Duration `json:"recordTTL,omitempty"`
+	RecordTTL metav1.Duration `json:"recordTTL,omitempty,omitzero"`
 
 	// Expire: records go when recordTTL is over. Keep: they stay.
 	// +optional
@@ -417,6 +417,11 @@ type TaskTemplateStatus struct {
 	// The generation that the conditions speak of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// The digest of effect and verification, which an Approve names as its templateDigest.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	EffectDigest string `json:"effectDigest,omitempty"`
 }
 
 // TaskTemplateList is a list of templates.

@@ -27,6 +27,9 @@ import (
 	"github.com/taskonce/taskonce/internal/record"
 )
 
+// version is set when a release is built.
+var version = "development"
+
 func main() {
 	options, err := parse(os.Args[1:], os.Stderr)
 	switch {
@@ -35,6 +38,9 @@ func main() {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(2)
+	case options.version:
+		fmt.Println("taskonce manager", version)
+		return
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.log)))
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
@@ -61,7 +67,7 @@ func run(ctx context.Context, options *options) error {
 	if err := setup(mgr, options); err != nil {
 		return err
 	}
-	logf.Log.Info("starting", "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect)
+	logf.Log.Info("starting", "version", version, "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect)
 	return mgr.Start(ctx)
 }
 

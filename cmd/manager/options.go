@@ -18,6 +18,7 @@ const shutdownMargin = 10 * time.Second
 var errHelp = flag.ErrHelp
 
 type options struct {
+	version                 bool
 	metricsAddress          string
 	probeAddress            string
 	leaderElect             bool
@@ -39,6 +40,7 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	flags.SetOutput(output)
 	config.RegisterFlags(flags)
+	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -25,7 +26,8 @@ type remembered struct {
 	record  *v1alpha1.TaskRecord // of the flight; nil where there is none, or where it must be read again
 	last    *v1alpha1.TaskRecord // what was stored last while the flight runs
 	sight   *sight
-	settled types.UID // the submission whose end was written
+	settled types.UID                // the submission whose end was written
+	written *v1alpha1.TaskSubmission // with its status as it was written last, until the cache has seen that
 }
 
 // sight is the first sight of an attempt. While it is open, another resource version is another sight.
@@ -148,4 +150,28 @@ func (m *memory) forget(action types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.actions, action)
+}
+
+// wrote remembers a submission as a write of its status returned it.
+func (m *memory) wrote(action types.NamespacedName, written *v1alpha1.TaskSubmission) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(action).written = written
+}
+
+// newer returns what was written last where that is newer than what was read, so that the next write of the status
+// does not meet a conflict with the last one.
+func (m *memory) newer(action types.NamespacedName, read *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.actions[action]
+	if entry == nil || entry.written == nil {
+		return read
+	}
+	order, err := resourceversion.CompareResourceVersion(read.ResourceVersion, entry.written.ResourceVersion)
+	if err == nil && order < 0 && read.UID == entry.written.UID {
+		return entry.written.DeepCopy()
+	}
+	entry.written = nil
+	return read
 }

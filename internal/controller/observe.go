@@ -81,7 +81,7 @@ func (r *Submissions) find(ctx context.Context, action types.NamespacedName, liv
 	if err := reader.Get(ctx, action, submission); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	return submission, nil
+	return r.memory.newer(action, submission), nil
 }
 
 // findRecord finds the record that a decision means whose submission is gone.

@@ -29,6 +29,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 		return nil
 	}
 	r.memory.unsettle(subject.action)
+	r.memory.wrote(subject.action, updated)
 	return nil
 }
 

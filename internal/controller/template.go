@@ -63,7 +63,10 @@ func (r *Templates) statusOf(template *v1alpha1.TaskTemplate) v1alpha1.TaskTempl
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Compiled",
 		Message: "submissions can use it", ObservedGeneration: template.Generation,
 	}
-	if compiled, faults := r.Plans.For(template); compiled == nil {
+	compiled, faults := r.Plans.For(template)
+	if status.EffectDigest = ""; compiled != nil {
+		status.EffectDigest = compiled.Digest
+	} else {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", fitting(faults.ToAggregate().Error())
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)

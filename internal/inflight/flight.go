@@ -15,8 +15,9 @@ type Flight struct {
 	deadline time.Time
 
 	// Guarded by the table's lock.
-	state  lifecycle.FlightState
-	report lifecycle.Report
+	state    lifecycle.FlightState
+	launched time.Time // what came before it (the begin's write) is no running time
+	report   lifecycle.Report
 }
 
 // Started is when the slot was reserved and the deadline started to run.
@@ -48,8 +49,8 @@ func (f *Flight) Launch(run func(context.Context) lifecycle.Report) bool {
 		f.state = lifecycle.FlightUnacknowledged
 		return false
 	}
-	f.state = lifecycle.FlightRunning
-	ctx, cancel := context.WithTimeout(context.Background(), f.deadline.Sub(f.table.clock.Now()))
+	f.state, f.launched = lifecycle.FlightRunning, f.table.clock.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), f.deadline.Sub(f.launched))
 	go func() {
 		defer cancel()
 		f.finish(run(ctx))
@@ -70,8 +71,11 @@ func (f *Flight) finish(report lifecycle.Report) {
 func (f *Flight) Observe() lifecycle.Flight {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	return lifecycle.Flight{
-		State: f.state, Attempt: f.ticket.Attempt, Check: f.ticket.Check, Settled: f.ticket.Settled,
-		Running: f.table.clock.Since(f.started), Report: f.report,
+	observed := lifecycle.Flight{
+		State: f.state, Attempt: f.ticket.Attempt, Check: f.ticket.Check, Settled: f.ticket.Settled, Report: f.report,
 	}
+	if !f.launched.IsZero() {
+		observed.Running = f.table.clock.Since(f.launched)
+	}
+	return observed
 }
