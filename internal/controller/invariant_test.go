@@ -42,7 +42,7 @@ func (w *world) checkWrite(next *v1alpha1.TaskSubmission) {
 		w.violated("%s: Success became %s/%s", next.Name, next.Status.Phase, next.Status.Reason)
 	case old.Status.ResultDigest != "" && old.Status.ResultDigest != next.Status.ResultDigest:
 		w.violated("%s: the result changed", next.Name)
-	case old.Status.Attempts > next.Status.Attempts && !(next.Status.Reason == v1alpha1.ReasonKeyReused):
+	case old.Status.Attempts > next.Status.Attempts && next.Status.Reason != v1alpha1.ReasonKeyReused:
 		w.violated("%s: attempts fell from %d to %d", next.Name, old.Status.Attempts, next.Status.Attempts)
 	case old.Status.Phase == v1alpha1.PhaseFailed && !next.Status.Phase.Terminal() && !w.reopened(next):
 		w.violated("%s: Failed became %s/%s without a Retry", next.Name, next.Status.Phase, next.Status.Reason)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 const (
@@ -89,14 +90,15 @@ func (c *treeCompiler) key(name, path string) string {
 		c.fail(below(path, name), err)
 		return name
 	}
+	var text strings.Builder
 	for _, p := range parts {
 		if p.isExpression {
 			c.fail(below(path, name), errors.New("the key of an object may not hold expressions; a literal ${ is written $${"))
 			return name
 		}
-		return p.text
+		text.WriteString(p.text)
 	}
-	return name
+	return text.String()
 }
 
 func (c *treeCompiler) fail(path string, err error) {

@@ -78,13 +78,12 @@ func (h *bulkhead) dequeue() *types.NamespacedName {
 	return &action
 }
 
-// leave reports whether the action was waiting.
-func (h *bulkhead) leave(action types.NamespacedName) bool {
+// leave takes the action out of the queue, where it is in it.
+func (h *bulkhead) leave(action types.NamespacedName) {
 	place := h.places[action]
 	if place == nil {
-		return false
+		return
 	}
 	h.queue.Remove(place)
 	delete(h.places, action)
-	return true
 }

@@ -302,7 +302,7 @@ func words(o *Observation, step Step) string {
 func actionWords(o *Observation, a *v1alpha1.Action) string {
 	said := fmt.Sprintf("%s/%s, attempt %d", a.Phase, a.Reason, a.Attempt.Number)
 	if a.Attempt.Number > 0 {
-		said += " " + string(orElse(string(a.Attempt.Outcome), "open"))
+		said += " " + orElse(string(a.Attempt.Outcome), "open")
 	}
 	if a.Unsettled {
 		said += ", unsettled"

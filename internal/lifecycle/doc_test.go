@@ -98,11 +98,11 @@ func TestPageNamesEveryDecision(t *testing.T) {
 // phase of a status.
 func TestPageShowsEveryTransition(t *testing.T) {
 	drawn := map[string]bool{}
-	for _, match := range regexp.MustCompile(`(?m)^    (\w+) --> (\w+)`).FindAllStringSubmatch(readPage(t), -1) {
+	for _, match := range regexp.MustCompile(`(?m)^ {4}(\w+) --> (\w+)`).FindAllStringSubmatch(readPage(t), -1) {
 		drawn[match[1]+" --> "+match[2]] = true
 	}
 	met := map[string]bool{}
-	for seed := range seeds(t) / 2 {
+	for seed := range seeds() / 2 {
 		o := randomObservation(seed)
 		if o.Submission == nil || o.PayloadDigest != payload || o.Record.Last != nil {
 			continue // no status, or one that does not come of a record

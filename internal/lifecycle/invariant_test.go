@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func checkStore(o Observation, step Store, fault func(string)) {
 	if old.Phase == v1alpha1.PhaseSuccess && next.Phase != v1alpha1.PhaseSuccess {
 		fault("I5: Success was left")
 	}
-	if old.ResultDigest != "" && (next.ResultDigest != old.ResultDigest || string(next.Result.Raw) != string(old.Result.Raw)) {
+	if old.ResultDigest != "" && (next.ResultDigest != old.ResultDigest || !bytes.Equal(next.Result.Raw, old.Result.Raw)) {
 		fault("I6: a stored result was changed")
 	}
 	retry := next.Decision != nil && next.Decision.Action == v1alpha1.DecisionRetry && (old.Decision == nil || old.Decision.UID != next.Decision.UID)

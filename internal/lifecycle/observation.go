@@ -51,8 +51,11 @@ type Problem struct {
 type TemplateState int
 
 const (
+	// TemplateReady: it compiles.
 	TemplateReady TemplateState = iota
+	// TemplateNotFound: there is none of that name.
 	TemplateNotFound
+	// TemplateNotReady: it does not compile.
 	TemplateNotReady
 )
 

@@ -31,7 +31,7 @@ func (d dice) time() *metav1.Time {
 	if d.chance(50) {
 		return nil
 	}
-	return &metav1.Time{Time: t0.Add(d.span() - d.span())}
+	return &metav1.Time{Time: t0.Add(d.span()).Add(-d.span())}
 }
 
 func (d dice) outcome() v1alpha1.Outcome {
@@ -93,7 +93,7 @@ func (d dice) record(o *Observation) {
 		a.Unsettled = a.Unsettled || (a.Reason != v1alpha1.ReasonBusinessKeyHeld && d.chance(30))
 		a.UID = pick(d, theRecord, theRecord, theRecord, "", "from a backup")
 		if a.NextAt != nil {
-			a.NextAt = micro(t0.Add(d.span() - d.span()))
+			a.NextAt = micro(t0.Add(d.span()).Add(-d.span()))
 		}
 		if a.Unsettled && !a.Attempt.Open() && d.chance(25) {
 			a.Reason, a.NextAt = v1alpha1.ReasonOutcomeUnknown, nil
@@ -192,7 +192,7 @@ func (d dice) decision(o *Observation) {
 		naming(pick[types.UID](d, theSubmission, theRecord, "other")), pinning(pick(d, digest, edited, "")), by(pick(d, "ann", "bob", "")))(o)
 }
 
-func seeds(t *testing.T) uint64 {
+func seeds() uint64 {
 	if testing.Short() {
 		return 10_000
 	}
@@ -202,7 +202,7 @@ func seeds(t *testing.T) uint64 {
 // TestDecideOverRandomObservations: Decide is total and pure, and each step keeps the invariants.
 func TestDecideOverRandomObservations(t *testing.T) {
 	met := map[string]int{}
-	for seed := range seeds(t) {
+	for seed := range seeds() {
 		o := randomObservation(seed)
 		step := decideCalmly(t, seed, o)
 		met[reflect.TypeOf(step).Name()]++
@@ -255,7 +255,7 @@ func decideCalmly(t *testing.T, seed uint64, o Observation) Step {
 // happens.
 func TestProjectOverRandomObservations(t *testing.T) {
 	met := map[v1alpha1.Reason]int{}
-	for seed := range seeds(t) {
+	for seed := range seeds() {
 		o := randomObservation(seed)
 		wait, waits := Decide(o).(Wait)
 		if !waits || wait.Quiet || o.Submission == nil {
@@ -296,7 +296,7 @@ func TestProjectOverRandomObservations(t *testing.T) {
 // TestDecideComesToAWait: from any observation, carrying the steps out leads to a wait within a few steps. What is
 // outside answers as well as it can.
 func TestDecideComesToAWait(t *testing.T) {
-	for seed := range seeds(t) / 4 {
+	for seed := range seeds() / 4 {
 		o := randomObservation(seed)
 		var walked []string
 		for len(walked) <= 25 {

@@ -152,7 +152,7 @@ func (p *process) expect(phase v1alpha1.Phase, reason v1alpha1.Reason, sent int)
 }
 
 func always(report Report) func(*process, bool) Report {
-	return func(p *process, check bool) Report {
+	return func(p *process, _ bool) Report {
 		p.done[p.key] = p.done[p.key] || report.Outcome == v1alpha1.OutcomeApplied
 		return report
 	}

@@ -82,19 +82,19 @@ func (s *Store) Create(ctx context.Context, namespace, key, template string, act
 		},
 		Spec: v1alpha1.TaskRecordSpec{Type: v1alpha1.RecordIdempotencyKey, Key: key, Template: template, Action: &action},
 	}
-	return record, s.write(ctx, record, func(record *v1alpha1.TaskRecord) error { return s.Client.Create(ctx, record) })
+	return record, write(record, func(record *v1alpha1.TaskRecord) error { return s.Client.Create(ctx, record) })
 }
 
 // Update stores the next state of an action, by compare-and-swap on the record that was read.
 func (s *Store) Update(ctx context.Context, read *v1alpha1.TaskRecord, action v1alpha1.Action) (*v1alpha1.TaskRecord, error) {
 	record := read.DeepCopy()
 	record.Spec.Action = &action
-	return record, s.write(ctx, record, func(record *v1alpha1.TaskRecord) error { return s.Client.Update(ctx, record) })
+	return record, write(record, func(record *v1alpha1.TaskRecord) error { return s.Client.Update(ctx, record) })
 }
 
 // write labels the record with when it is due, and stores it. Where the API server does not take the result, the
 // phase is stored without it: a result never blocks its phase (I9).
-func (s *Store) write(ctx context.Context, record *v1alpha1.TaskRecord, put func(*v1alpha1.TaskRecord) error) error {
+func write(record *v1alpha1.TaskRecord, put func(*v1alpha1.TaskRecord) error) error {
 	label(record)
 	before := record.DeepCopy()
 	err := put(record)

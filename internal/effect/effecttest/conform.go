@@ -109,11 +109,11 @@ var suite = []conformance{
 }
 
 // Conform runs the cases that every effect passes. make returns a new subject whose receiver behaves as it is told.
-func Conform(t *testing.T, make func(t *testing.T, behaviour Behaviour) Subject) {
+func Conform(t *testing.T, build func(t *testing.T, behaviour Behaviour) Subject) {
 	t.Helper()
 	for _, c := range suite {
 		t.Run(c.name, func(t *testing.T) {
-			subject := make(t, c.behaviour)
+			subject := build(t, c.behaviour)
 			for range max(c.times, 1) {
 				c.run(t, subject)
 			}

@@ -78,6 +78,6 @@ func closedPort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // It was never used.
+	defer listener.Close()
 	return listener.Addr().String()
 }

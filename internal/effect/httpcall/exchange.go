@@ -40,7 +40,7 @@ func (c *client) exchange(ctx context.Context, request *http.Request, deadline t
 	if err != nil {
 		return nil, explain(ctx, err, g, at)
 	}
-	defer response.Body.Close() //nolint:errcheck // What was wanted of it has been read.
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.limit+1))
 	if err != nil {
 		return nil, explain(ctx, errors.Join(errCut, err), g, at)

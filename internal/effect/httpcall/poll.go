@@ -54,7 +54,7 @@ func (c *call) progressRequest(ctx context.Context, attempt effect.Attempt, in e
 	if err != nil || attempt.Location == "" || !sameOrigin(location, origin) {
 		return nil, nil, invalid("the place to ask for progress is not on the receiver's own origin")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), http.NoBody)
 	if err != nil {
 		return nil, nil, invalid("the place to ask for progress is not a URL")
 	}

@@ -385,7 +385,7 @@ func tunnel(t *testing.T, conn net.Conn) {
 		t.Error(err)
 		return
 	}
-	defer far.Close() //nolint:errcheck // The test is over.
+	defer far.Close()
 	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 	go func() { _, _ = io.Copy(far, conn); _ = far.Close() }()
 	_, _ = io.Copy(conn, far)
