@@ -83,11 +83,15 @@ test-unit: ## Run the tests that need no control plane.
 
 .PHONY: test-integration
 test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, the demo included.
-	go test -p 1 -timeout 20m $(CONTROL_PLANE_PACKAGES)
+	go test -race -p 1 -timeout 20m $(CONTROL_PLANE_PACKAGES)
 
 .PHONY: bench-quick
 bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
 	go run ./test/bench --quick
+
+.PHONY: bench
+bench: controlplane ## The same for longer: more pairs, latency at a gentle rate, a burst.
+	go run ./test/bench
 
 .PHONY: controlplane
 controlplane: ## Make sure that etcd, kube-apiserver and kubectl are there; the first time may take some minutes.
