@@ -119,7 +119,19 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 			return ctrl.Result{}, err
 		}
 	}
+	if subject.submission == nil && subject.flight == nil {
+		r.leave(subject)
+		return ctrl.Result{}, nil
+	}
 	return ctrl.Result{RequeueAfter: wait.In}, nil
+}
+
+// leave hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
+// known: with each look taking it as new, its settling time would never be over.
+func (r *Submissions) leave(subject *subject) {
+	if record := subject.record.Object; record == nil || (!record.Spec.Action.Unsettled && !record.Spec.Action.Attempt.Open()) {
+		r.forget(subject.action)
+	}
 }
 
 // observation is what the lifecycle judges by.
