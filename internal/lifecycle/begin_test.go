@@ -165,6 +165,11 @@ func TestBegin(t *testing.T) {
 func TestAttemptIsGrantedByAnAcknowledgementAloneI2I3Hazard8(t *testing.T) {
 	decideAll(t, []row{
 		{"granted", seen(recorded(), flight(FlightGranted)), "Launch", ""},
+		{"hazard 12: granted, and the template was edited", seen(recorded(), flight(FlightGranted), wasEdited), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
+		{"granted, and the template is gone", seen(recorded(), flight(FlightGranted), notFound), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
+		{"hazard 24: granted, and the submission is being deleted", seen(recorded(), flight(FlightGranted), deleting), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
+		{"hazard 24: granted, and the submission is gone", seen(recorded(), flight(FlightGranted), gone), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
+		{"hazard 12: the claim is held, and the template was edited", seen(recorded(), businessKey, flight(FlightGranted), claimedByMe, wasEdited), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
 		{"granted, but the record has another attempt", seen(recorded(number(2)), flight(FlightGranted)), "Abandon", ""},
 		{"granted, but the attempt is another process's", seen(recorded(executor(somebodyElse)), flight(FlightGranted)), "Abandon", ""},
 		{"granted, but the attempt was closed", seen(recorded(unknown), flight(FlightGranted)), "Abandon", ""},
