@@ -62,6 +62,23 @@ func TestCostAtEvaluationIsWhatIsThere(t *testing.T) {
 	says(t, err, "costs more than 250000 units", "parametersSchema")
 }
 
+// TestWhatCELTakesForOneStep is counted for what it is.
+func TestWhatCELTakesForOneStep(t *testing.T) {
+	env, in := mustEnv(t, nil), manyItems(500)
+	params := in.Params.(map[string]any)
+	params["nested"] = []any{manyItems(2000).Params.(map[string]any)["items"]}
+	params["long"] = strings.Repeat("x", 200_000)
+	for _, text := range []string{
+		"${params.items.all(a, params.nested == params.nested)}",
+		"${params.items.exists(a, params.nested != params.nested)}",
+		"${params.items.exists(a, [] in params.nested)}",
+		"${params.items.all(a, key(params.long) != '')}",
+	} {
+		_, err := mustText(t, env, text).Value(in)
+		says(t, err, "costs more than 250000 units")
+	}
+}
+
 func TestTheSchemaBoundsTheEstimate(t *testing.T) {
 	const loop = "${params.items.all(a, params.items.all(b, params.items.all(c, a == b)))}"
 	for items, fine := range map[string]bool{`"maxItems": 10`: true, `"maxItems": 1000`: false} {

@@ -107,6 +107,7 @@ func TestValue(t *testing.T) {
 		{"ints and doubles compare", "${params.price > 2}", true},
 		{"precedence is CEL's", "${1 + 2 * 3 == 7 && !false || false}", true},
 		{"null stays null", "${params.maybe}", nil},
+		{"what may be null can be asked so", "${params.maybe == null ? '-' : 'x'}", "-"},
 		{"a date is the text that was sent", "${params.when}", "2026-01-02T03:04:05.000Z"},
 		{"and can be read as one", "${timestamp(params.when).getFullYear()}", int64(2026)},
 		{"a list of objects can be looped over", "${params.items.filter(i, has(i.p)).map(i, i.n * 10)}", []any{int64(10), int64(20)}},

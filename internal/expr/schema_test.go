@@ -139,8 +139,10 @@ func TestTypesOfRoots(t *testing.T) {
 	if got, err := mustText(t, open, "${params.any}").Value(Input{Params: map[string]any{"any": "x"}}); err != nil || got != "x" {
 		t.Errorf("got %v, %v", got, err)
 	}
+	_, err := open.Text("${params + 1}", Params)
+	says(t, err, "no matching overload")
 	closed := mustEnv(t, mustSchema(t, `{"type": "object"}`))
-	_, err := closed.Text("${params.any}", Params)
+	_, err = closed.Text("${params.any}", Params)
 	says(t, err, "undefined field")
 	texts := mustEnv(t, mustSchema(t, `{"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "string"}}}}`))
 	_, err = texts.Text("${params.m.any + 1}", Params)
