@@ -23,7 +23,7 @@ import (
 // +kubebuilder:selectablefield:JSONPath=`.status.phase`
 // +kubebuilder:selectablefield:JSONPath=`.status.reason`
 // +kubebuilder:selectablefield:JSONPath=`.spec.templateRef.name`
-// +kubebuilder:validation:XValidation:rule=`!has(self.metadata.generateName) || self.metadata.generateName == ""`,message="generateName would give the same action a new name each time: leave it out and set metadata.name"
+// +kubebuilder:validation:XValidation:fieldPath=".metadata",rule=`!has(self.metadata.generateName) || self.metadata.generateName == ""`,message="generateName would give the same action a new name each time: leave it out and set metadata.name"
 type TaskSubmission struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
