@@ -120,7 +120,7 @@ func hashedName(prefix string, parts ...string) string {
 var keyEscaper = strings.NewReplacer("%", "%25", ":", "%3A")
 
 // Key joins parts into an idempotency key with ":". A "%" or ":" inside a part is escaped, so different parts
-// never make the same key. The CEL function key(...) and the JavaScript client do the same.
+// never make the same key. The CEL function key(...) does the same.
 func Key(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, part := range parts {
