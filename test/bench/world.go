@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -74,42 +70,25 @@ func open(ctx context.Context) (w *world, err error) {
 
 // startManager builds the operator and starts it with the rights that it is installed with. It returns when it is ready.
 func (w *world) startManager(ctx context.Context) error {
-	root, err := harness.Root()
-	if err != nil {
+	if err := harness.Build(ctx, w.plane.Dir, "", "./cmd/manager"); err != nil {
 		return err
-	}
-	program := filepath.Join(w.plane.Dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/manager")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build ./cmd/manager: %w\n%s", err, out)
 	}
 	kubeconfig, err := w.plane.ManagerKubeconfig(ctx)
 	if err != nil {
 		return err
 	}
-	health, err := freeAddress()
+	health, err := harness.UnusedAddress()
 	if err != nil {
 		return err
 	}
-	w.manager, err = harness.Launch("manager", w.managerLog(), program, "--kubeconfig="+kubeconfig,
+	w.manager, err = harness.Launch("manager", filepath.Join(w.plane.Dir, "manager.log"), nil, filepath.Join(w.plane.Dir, "manager"), "--kubeconfig="+kubeconfig,
 		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address="+health,
 		"--allow-loopback-receivers", "--sweep-interval="+sweepInterval.String())
 	if err != nil {
 		return err
 	}
-	return until(ctx, "the manager to be ready", func(ctx context.Context) (bool, error) {
-		select {
-		case <-w.manager.Done:
-			log, _ := os.ReadFile(w.managerLog())
-			return false, fmt.Errorf("the manager ended by itself: %w\n%s", w.manager.Err, log)
-		default:
-			return healthy(ctx, "http://"+health+"/readyz"), nil
-		}
-	})
+	return w.manager.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, "http://"+health+"/readyz") })
 }
-
-func (w *world) managerLog() string { return filepath.Join(w.plane.Dir, "manager.log") }
 
 // shut ends what runs.
 func (w *world) shut() error {
@@ -132,27 +111,6 @@ func (w *world) expect(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmis
 	defer w.mu.Unlock()
 	w.expected = append(w.expected, submission.Namespace+"/"+submission.Name)
 	return submission
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-func healthy(ctx context.Context, url string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return false
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	defer answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
 }
 
 // until waits for what tells nobody when it is so.

@@ -36,7 +36,7 @@ func Run(ctx context.Context, options Options, out io.Writer) (verdict Verdict, 
 	stages, playing := w.play(ctx, chosen, out)
 	verdict, err = w.judge(ctx, chosen, stages, out)
 	if err = errors.Join(playing, err); err != nil || len(verdict.Red()) > 0 {
-		fmt.Fprintf(out, "\n%s\n", w.manager.tail())
+		fmt.Fprintf(out, "\n%s\n", w.manager.LogTail())
 	}
 	if verdict != nil {
 		fmt.Fprintf(out, "\n%s\n", verdict.conclusion(time.Since(begun)))
@@ -58,7 +58,7 @@ func (w *world) play(ctx context.Context, chosen []step, out io.Writer) ([]*stag
 	defer cancel()
 	go func() {
 		select {
-		case <-w.manager.running.done: // nothing more will happen, so nothing more is waited for
+		case <-w.manager.Done: // nothing more will happen, so nothing more is waited for
 			cancel()
 		case <-ctx.Done():
 		}
@@ -85,7 +85,7 @@ func (w *world) play(ctx context.Context, chosen []step, out io.Writer) ([]*stag
 
 // judge ends the operator in order, lets the receiver finish, and compares what is known then with what was said.
 func (w *world) judge(ctx context.Context, chosen []step, stages []*stage, out io.Writer) (Verdict, error) {
-	ending := errors.Join(w.manager.stop(), w.receiver.drain(ctx)) // what is known is judged all the same
+	ending := errors.Join(w.manager.Stop(stopPatience), w.receiver.drain(ctx)) // what is known is judged all the same
 	e, err := w.gather(ctx)
 	if err != nil {
 		return nil, errors.Join(ending, err)
@@ -108,7 +108,7 @@ func (w *world) leave(out io.Writer, keep bool) error {
 		return os.RemoveAll(w.dir)
 	}
 	fmt.Fprintf(out, "The logs, and the receiver's ledger, are in %s.\n", w.dir)
-	for _, program := range []string{managerProgram, managerGuard, receiverProgram} {
+	for _, program := range []string{managerProgram, receiverProgram} {
 		_ = os.Remove(filepath.Join(w.dir, program)) // it may not have been built
 	}
 	return nil

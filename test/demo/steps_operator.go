@@ -36,7 +36,7 @@ func killed() step {
 			if err := s.receiver.called(ctx, downstreamKey(s.namespace, submission.Name)); err != nil {
 				return err
 			}
-			s.manager.kill()
+			s.manager.Kill()
 			s.say("The receiver has the request; the operator is killed, and another one is started.")
 			return s.manager.start(ctx)
 		},

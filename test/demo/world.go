@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,12 +55,14 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 	return w, err
 }
 
+// The programs in the demo's folder.
+const (
+	managerProgram  = "manager"
+	receiverProgram = "receiver"
+)
+
 // bringUp does at once what takes long: the control plane, and the building of the two programs.
 func (w *world) bringUp(ctx context.Context, fault string) error {
-	root, err := harness.Root()
-	if err != nil {
-		return err
-	}
 	var work errgroup.Group
 	if w.plane == nil {
 		work.Go(func() (err error) {
@@ -72,16 +73,15 @@ func (w *world) bringUp(ctx context.Context, fault string) error {
 		})
 	}
 	work.Go(func() (err error) {
-		w.manager, err = newManager(ctx, root, w.dir, fault)
-		return err
-	})
-	work.Go(func() error {
-		program := filepath.Join(w.dir, receiverProgram)
-		err := build(ctx, root, program, "./test/receiver")
-		if err != nil {
+		var tags string
+		if fault != "" {
+			tags = "faults"
+		}
+		if err := harness.Build(ctx, w.dir, tags, "./cmd/manager", "./test/receiver"); err != nil {
 			return err
 		}
-		w.receiver, err = startReceiver(ctx, w.dir, program)
+		w.manager = &manager{dir: w.dir, fault: fault}
+		w.receiver, err = startReceiver(ctx, w.dir)
 		return err
 	})
 	return work.Wait()
@@ -99,11 +99,11 @@ func (w *world) shut() error {
 	if w.journal != nil {
 		w.journal.stop() // an API server waits for its watches
 	}
-	if w.manager != nil {
-		w.manager.kill()
+	if w.manager != nil && w.manager.Process != nil {
+		w.manager.Kill()
 	}
 	if w.receiver != nil {
-		w.receiver.kill()
+		w.receiver.Kill()
 	}
 	var errs []error
 	for _, closing := range w.close {

@@ -32,9 +32,9 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	say("Building the manager and the receiver.")
-	bin, err := harness.Build(ctx, "./cmd/manager", "./test/receiver")
-	if err != nil {
-		return unlessInterrupted(ctx, fmt.Errorf("go build: %w", err))
+	bin := filepath.Join(root, "bin")
+	if err := harness.Build(ctx, bin, "", "./cmd/manager", "./test/receiver"); err != nil {
+		return unlessInterrupted(ctx, err)
 	}
 
 	say("Starting etcd and kube-apiserver.")

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/taskonce/taskonce/test/harness"
@@ -17,7 +14,6 @@ const (
 	receiverAddress = "127.0.0.1:8090" // the samples name it
 	probeAddress    = "127.0.0.1:8081"
 
-	startPatience = time.Minute
 	// stopPatience is longer than the manager's own grace period for effects that are under way.
 	stopPatience = time.Minute
 )
@@ -53,26 +49,15 @@ func (w *world) start(ctx context.Context) error {
 
 // launch starts one of the programs and returns when its address answers.
 func (w *world) launch(ctx context.Context, name, url string, args ...string) error {
-	if answers(ctx, url) {
+	if harness.Answers(ctx, url) {
 		return fmt.Errorf("something else is already listening at %s", url)
 	}
-	p, err := harness.Launch(name, w.logPath(name), filepath.Join(w.bin, name), args...)
+	p, err := harness.Launch(name, filepath.Join(w.c.Dir, name+".log"), nil, filepath.Join(w.bin, name), args...)
 	if err != nil {
 		return err
 	}
 	w.processes = append(w.processes, p)
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("the %s was not ready within %s", name, startPatience))
-	defer cancel()
-	for !answers(ctx, url) {
-		select {
-		case <-p.Done:
-			return w.ended(p)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return nil
+	return p.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, url) })
 }
 
 // wait returns when ctx ends, or with an error when one of the programs does.
@@ -81,7 +66,7 @@ func (w *world) wait(ctx context.Context) error {
 	for _, p := range w.processes {
 		go func() {
 			<-p.Done
-			failed <- w.ended(p)
+			failed <- p.EndedByItself()
 		}()
 	}
 	select {
@@ -107,30 +92,4 @@ func (w *world) stop() error {
 	return errors.Join(errs...)
 }
 
-func (w *world) ended(p *harness.Process) error {
-	text, err := os.ReadFile(w.logPath(p.Name))
-	if err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	said := strings.Join(lines[max(0, len(lines)-5):], "\n")
-	return errors.Join(fmt.Errorf("the %s ended by itself; its log ends with:\n%s", p.Name, said), p.Err)
-}
-
-func (w *world) logPath(name string) string { return filepath.Join(w.c.Dir, name+".log") }
-
 func ledgerPath(c *harness.ControlPlane) string { return filepath.Join(c.Dir, "ledger.jsonl") }
-
-// answers says whether anything but an error of the server comes back.
-func answers(ctx context.Context, url string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	return response.StatusCode < http.StatusInternalServerError
-}

@@ -54,10 +54,8 @@ func newReader(t *testing.T) *reader {
 	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
 	r := &reader{dir: t.TempDir()}
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+"/", "./cmd/manager", "./test/receiver")
-	build.Dir = root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := harness.Build(t.Context(), bin, "", "./cmd/manager", "./test/receiver"); err != nil {
+		t.Fatal(err)
 	}
 	plane, err := harness.Start(harness.Options{CRDs: true})
 	if err != nil {
@@ -75,39 +73,23 @@ func newReader(t *testing.T) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.manager = launch(t, "manager", filepath.Join(plane.Dir, "manager.log"), filepath.Join(bin, "manager"), "--kubeconfig="+kubeconfig,
+	r.manager, err = harness.Launch("manager", filepath.Join(plane.Dir, "manager.log"), nil, filepath.Join(bin, "manager"), "--kubeconfig="+kubeconfig,
 		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--allow-loopback-receivers")
-	return r
-}
-
-// launch starts a program that is killed at the end of the test.
-func launch(t *testing.T, name, log, program string, args ...string) *harness.Process {
-	t.Helper()
-	p, err := harness.Launch(name, log, program, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
-	return p
+	t.Cleanup(r.manager.Kill)
+	return r
 }
 
 func (r *reader) startReceiver(t *testing.T, bin string) {
 	t.Helper()
-	log := filepath.Join(r.plane.Dir, "receiver.log")
-	p := launch(t, "receiver", log, filepath.Join(bin, "receiver"), "--listen=127.0.0.1:0", "--log="+filepath.Join(r.plane.Dir, "ledger.jsonl"))
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		text, _ := os.ReadFile(log)
-		if line, _, whole := strings.Cut(string(text), "\n"); whole {
-			r.receiver = strings.TrimPrefix(line, "listening on ")
-			return
-		}
-		select {
-		case <-p.Done:
-			t.Fatalf("the receiver ended: %v\n%s", p.Err, text)
-		case <-time.After(20 * time.Millisecond):
-		}
+	p, address, err := harness.LaunchReceiver(t.Context(), filepath.Join(bin, "receiver"), filepath.Join(r.plane.Dir, "receiver.log"), filepath.Join(r.plane.Dir, "ledger.jsonl"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("the receiver does not listen")
+	t.Cleanup(p.Kill)
+	r.receiver = address
 }
 
 // copySamples makes a config folder like the repository's, whose samples call the test's receiver.
@@ -179,8 +161,7 @@ func (r *reader) managerState(t *testing.T) string {
 	t.Helper()
 	select {
 	case <-r.manager.Done:
-		log, _ := os.ReadFile(filepath.Join(r.plane.Dir, "manager.log"))
-		return "\nThe manager has ended: " + string(log)
+		return "\n" + r.manager.EndedByItself().Error()
 	default:
 		return ""
 	}

@@ -79,15 +79,20 @@ func (c *ControlPlane) openLog(name string) (*os.File, error) {
 
 // logTail returns the last lines of both logs, for an error message.
 func (c *ControlPlane) logTail() string {
-	const lines = 15
-	var tail strings.Builder
+	var tails []string
 	for _, log := range c.logs {
-		text, err := os.ReadFile(log.Name())
-		if err != nil {
-			continue
-		}
-		all := strings.Split(strings.TrimSpace(string(text)), "\n")
-		fmt.Fprintf(&tail, "%s ends with:\n%s\n", filepath.Base(log.Name()), strings.Join(all[max(0, len(all)-lines):], "\n"))
+		tails = append(tails, tail(log.Name()))
 	}
-	return tail.String()
+	return strings.Join(tails, "\n")
+}
+
+// tail returns the last lines of a file.
+func tail(path string) string {
+	const lines = 15
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return filepath.Base(path) + " ends with:\n" + strings.Join(all[max(0, len(all)-lines):], "\n")
 }
