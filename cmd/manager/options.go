@@ -10,6 +10,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/taskonce/taskonce/internal/effect/httpcall"
 )
 
 // shutdownMargin is what the manager has beyond the grace period, to stop what has nothing left to store.
@@ -47,7 +49,7 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
 	flags.IntVar(&o.workers, "workers", 32, "How many submissions are reconciled at once.")
 	flags.IntVar(&o.maxInFlight, "max-in-flight", 512, "How many attempts may run at once in this process, over all templates.")
-	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", 1<<20, "How much of a receiver's answer is read.")
+	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", httpcall.DefaultMaxResponseBytes, "How much of a receiver's answer is read.")
 	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at records that are due.")
 	flags.DurationVar(&o.gracePeriod, "grace-period", 30*time.Second, "How long running attempts may take to end, and their outcomes to be stored, after a signal to stop.")
 	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")

@@ -88,15 +88,15 @@ func (e *evidence) sum(by func(ledger.Entry) string) []sum {
 func (v Verdict) print(out io.Writer) {
 	title(out, "Verdict, from the receiver's log and the API's objects")
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "STEP\tEXPECTED\tGOT\t")
+	fmt.Fprintln(table, "STEP\tEXPECTED\tGOT")
 	for _, j := range v {
 		name := j.Step
 		for _, f := range j.Findings {
-			mark := "ok"
+			got := "ok"
 			if !f.OK() {
-				mark = "DIFFERS"
+				got = "DIFFERS: " + f.Got
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, f.Want, f.Got, mark)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", name, f.Want, got)
 			name = ""
 		}
 	}
