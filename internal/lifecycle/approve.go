@@ -82,7 +82,7 @@ func (o *Observation) unknownPeople() string {
 		return ""
 	}
 	if o.submitter() == "" {
-		return "the approver must be another person than the submitter, and the submitter is unknown (admission did not run): submit again while the webhook runs"
+		return "the approver must be another person than the submitter, and the submitter is unknown, since admission did not record it: only a template without distinctFromSubmitter lets it begin"
 	}
 	return "the approver must be another person than the submitter"
 }

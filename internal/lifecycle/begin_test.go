@@ -119,7 +119,7 @@ func TestGateSays(t *testing.T) {
 		{"suspended", seen(suspended), v1alpha1.PhasePending, v1alpha1.ReasonTemplateSuspended, "spec.suspend"},
 		{"no approval", seen(approved), v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, "templateDigest " + digest},
 		{"no approval, and it must be another person", seen(approved), v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, "another person"},
-		{"no approval, and nobody knows who submitted it", seen(approved, submission(func(s *v1alpha1.TaskSubmission) { s.Annotations = nil })), v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, "admission did not run"},
+		{"no approval, and nobody knows who submitted it", seen(approved, submission(func(s *v1alpha1.TaskSubmission) { s.Annotations = nil })), v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, "admission did not record it"},
 		{"too early", seen(notBefore(in(time.Hour))), v1alpha1.PhasePending, v1alpha1.ReasonNotYet, "notBefore"},
 		{"approval comes before the time", seen(approved, notBefore(in(time.Hour))), v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, ""},
 		{"no slot", seen(readNothing, flight(FlightFull)), v1alpha1.PhasePending, v1alpha1.ReasonLimitReached, "limits"},

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -78,7 +79,8 @@ func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	case action.Tries >= maxAttempts(o):
 		return failed(o, action, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+report.Message)
 	default:
-		return between(o, action, v1alpha1.ReasonRetrying, report.Message, wait)
+		left := maxAttempts(o) - action.Tries
+		return between(o, action, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", report.Message, left), wait)
 	}
 }
 

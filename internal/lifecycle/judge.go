@@ -23,7 +23,7 @@ func (o *Observation) judgeOne(action *v1alpha1.Action, decision *v1alpha1.TaskD
 	case carriedOut(action.Decision, decision), carriedOut(action.Approval, decision):
 		return Judge{decision, v1alpha1.DecisionApplied, "done"}
 	case !o.names(decision):
-		return Judge{decision, v1alpha1.DecisionRefused, "its uid is neither that of the submission nor that of its record"}
+		return Judge{decision, v1alpha1.DecisionRefused, o.otherUID()}
 	case decision.Spec.Attempt != action.Attempt.Number:
 		return Judge{decision, v1alpha1.DecisionSuperseded, fmt.Sprintf("it judges attempt %d, and the current one is %d", decision.Spec.Attempt, action.Attempt.Number)}
 	}
@@ -140,7 +140,7 @@ func (o *Observation) judgeUnrecorded(f *finding) Step {
 		decision := &o.Decisions[i]
 		switch {
 		case decision.Spec.UID != o.Submission.UID:
-			return Judge{decision, v1alpha1.DecisionRefused, "its uid is not that of the submission"}
+			return Judge{decision, v1alpha1.DecisionRefused, o.otherUID()}
 		case decision.Spec.Action == v1alpha1.DecisionApprove && decision.Spec.Attempt == 0 && !over:
 			if state, why := o.judgeApproval(decision); state != v1alpha1.DecisionPending {
 				return Judge{decision, state, why}
@@ -152,6 +152,16 @@ func (o *Observation) judgeUnrecorded(f *finding) Step {
 		}
 	}
 	return Wait{}
+}
+
+// otherUID says what a decision must name that named something else.
+func (o *Observation) otherUID() string {
+	switch {
+	case o.Submission != nil:
+		return fmt.Sprintf("its uid is that of another object of this name; to decide about this submission, make another decision with uid %s", o.Submission.UID)
+	default:
+		return fmt.Sprintf("its uid is that of another object; the submission is gone: to decide about its record, make another decision with uid %s", o.Record.Object.UID)
+	}
 }
 
 // names reports whether a decision means this submission or its record, and not another one of the same name.

@@ -194,7 +194,7 @@ func (d dice) decision(o *Observation) {
 
 func seeds() uint64 {
 	if testing.Short() {
-		return 10_000
+		return 40_000
 	}
 	return 60_000
 }
