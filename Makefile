@@ -1,5 +1,5 @@
-# Needs Go, make, git and gcc (for the race detector). Tools are Go modules, pinned in hack/; nothing is downloaded but
-# modules.
+# Needs Go, make, git and gcc (for the race detector). Tools are Go modules, pinned in hack/. Nothing else is needed; only
+# the control plane's programs are downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
 .DEFAULT_GOAL := help

@@ -2,10 +2,7 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,8 +60,11 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 		r.forget(action)
 		return nil, nil
 	case submission == nil && subject.record.Object == nil:
-		if err := r.findRecord(ctx, subject); err != nil || subject.record.Object == nil {
-			return nil, errors.Join(err, r.refuseOrphaned(ctx, subject))
+		if err := r.findRecord(ctx, subject); err != nil {
+			return nil, err
+		}
+		if subject.record.Object == nil {
+			return nil, r.refuseOrphaned(ctx, subject)
 		}
 	}
 	return subject, r.complete(ctx, subject)
@@ -82,34 +82,6 @@ func (r *Submissions) find(ctx context.Context, action types.NamespacedName, liv
 		return nil, client.IgnoreNotFound(err)
 	}
 	return r.memory.newer(action, submission), nil
-}
-
-// findRecord finds the record that a decision means whose submission is gone.
-func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
-	records, err := r.Records.OfSubmission(ctx, subject.action.Namespace, subject.action.Name)
-	if err != nil {
-		return err
-	}
-	for i := range records {
-		if records[i].Spec.Action != nil {
-			subject.record = lifecycle.Record{Read: true, Object: &records[i]}
-		}
-	}
-	return nil
-}
-
-// refuseOrphaned answers decisions about something that is not there, so that none waits for ever.
-func (r *Submissions) refuseOrphaned(ctx context.Context, subject *subject) error {
-	var all error
-	if subject.record.Object == nil {
-		for i := range subject.decisions {
-			all = errors.Join(all, r.judge(ctx, subject, lifecycle.Judge{
-				Decision: &subject.decisions[i], State: v1alpha1.DecisionRefused,
-				Message: "there is no submission of that name, and no record of one",
-			}))
-		}
-	}
-	return all
 }
 
 // complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
@@ -199,25 +171,6 @@ func checkInput(compiled *plan.Plan, submission *v1alpha1.TaskSubmission) (busin
 		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonKeyMismatch, Message: fmt.Sprintf("the template makes the key %q of these parameters: submit under that key", key)}
 	}
 	return businessKey, nil
-}
-
-// decisionsFor returns the pending decisions about a submission, oldest first.
-func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedName) ([]v1alpha1.TaskDecision, error) {
-	list := &v1alpha1.TaskDecisionList{}
-	err := r.Client.List(ctx, list, client.InNamespace(action.Namespace), client.MatchingFields{indexSubmission: action.Name})
-	if err != nil {
-		return nil, err
-	}
-	pending := slices.DeleteFunc(list.Items, func(decision v1alpha1.TaskDecision) bool {
-		return decision.Status.State != v1alpha1.DecisionPending && decision.Status.State != ""
-	})
-	slices.SortFunc(pending, func(a, b v1alpha1.TaskDecision) int {
-		if byTime := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return pending, nil
 }
 
 // forget drops what is remembered of an action that is not looked at any more.

@@ -33,7 +33,7 @@ func (c *ControlPlane) openDir() (err error) {
 		return err
 	}
 	if err := syscall.Flock(int(c.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("another control plane is using %s: %w", c.Dir, err)
+		return fmt.Errorf("another control plane is using %s: is make dev running?", c.Dir)
 	}
 	return nil
 }

@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// decisionsFor returns the pending decisions about a submission, oldest first.
+func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedName) ([]v1alpha1.TaskDecision, error) {
+	list := &v1alpha1.TaskDecisionList{}
+	err := r.Client.List(ctx, list, client.InNamespace(action.Namespace), client.MatchingFields{indexSubmission: action.Name})
+	if err != nil {
+		return nil, err
+	}
+	pending := slices.DeleteFunc(list.Items, func(decision v1alpha1.TaskDecision) bool {
+		return decision.Status.State != v1alpha1.DecisionPending && decision.Status.State != ""
+	})
+	slices.SortFunc(pending, func(a, b v1alpha1.TaskDecision) int {
+		if byTime := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byTime != 0 {
+			return byTime
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return pending, nil
+}
+
+// findRecord finds the record that a decision means whose submission is gone.
+func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
+	records, err := r.Records.OfSubmission(ctx, subject.action.Namespace, subject.action.Name)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if records[i].Spec.Action != nil {
+			subject.record = lifecycle.Record{Read: true, Object: &records[i]}
+		}
+	}
+	return nil
+}
+
+// refuseOrphaned answers decisions about something that is not there, so that none waits for ever.
+func (r *Submissions) refuseOrphaned(ctx context.Context, subject *subject) error {
+	var all error
+	for _, decision := range subject.decisions {
+		all = errors.Join(all, r.judge(ctx, subject, lifecycle.Judge{
+			Decision: &decision, State: v1alpha1.DecisionRefused,
+			Message: "there is no submission of that name, and no record of one",
+		}))
+	}
+	return all
+}
+
+// judge writes what came of a decision. One that was carried out can be seen in the status first: the cache does not
+// hold what a Retry opens again, so until then only the pending decision has somebody look at it (I9).
+func (r *Submissions) judge(ctx context.Context, subject *subject, step lifecycle.Judge) error {
+	if step.State == v1alpha1.DecisionApplied && subject.submission != nil {
+		if err := r.writeStatus(ctx, subject, lifecycle.Project(r.observation(subject))); err != nil {
+			return err
+		}
+	}
+	decision := step.Decision.DeepCopy()
+	decision.Status = v1alpha1.TaskDecisionStatus{State: step.State, Message: step.Message}
+	if err := r.Client.Status().Update(ctx, decision); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	subject.decisions = without(subject.decisions, decision)
+	return nil
+}
+
+func without(decisions []v1alpha1.TaskDecision, judged *v1alpha1.TaskDecision) []v1alpha1.TaskDecision {
+	var left []v1alpha1.TaskDecision
+	for i := range decisions {
+		if decisions[i].UID != judged.UID {
+			left = append(left, decisions[i])
+		}
+	}
+	return left
+}
