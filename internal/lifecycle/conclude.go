@@ -47,7 +47,7 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	case v1alpha1.OutcomeInProgress:
 		next.Unsettled = true
 		next.Attempt.Location = report.Location
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
 	case v1alpha1.OutcomeNotApplied:
 		return concludeRefusal(o, &next)
 	default: // Unknown, and whatever is not a word of ours
@@ -67,7 +67,7 @@ func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 			reason = v1alpha1.ReasonVerifying
 			action.Checks = max(action.Checks-1, 0) // the repeat was not made
 		}
-		return between(o, action, reason, report.Message, HeldInterval/3)
+		return between(o, action, reason, report.Message, retryDelay(o, action.Attempt.Number, HeldInterval/3))
 	}
 	action.Tries++
 	wait := retryDelay(o, action.Tries, report.RetryAfter)
@@ -90,10 +90,10 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next := *action.DeepCopy()
 	switch {
 	case report.Outcome == v1alpha1.OutcomeInProgress:
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
 	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
 		// A poll that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, report.RetryAfter))
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
 	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
 		next.Unsettled, next.Checks = false, 0
 		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
@@ -117,8 +117,14 @@ func unknownDelay(o *Observation, action *v1alpha1.Action) time.Duration {
 	return retryDelay(o, action.Checks+1, floor)
 }
 
-func pollDelay(o *Observation, floor time.Duration) time.Duration {
-	return backoff(1, time.Second, time.Minute, floor, o.Jitter)
+// pollDelay is a tenth of how long the receiver has had it already, between a second and a minute: a short action is
+// seen soon, and a long one costs few writes.
+func pollDelay(o *Observation, action *v1alpha1.Action, floor time.Duration) time.Duration {
+	var since time.Duration
+	if started := action.Attempt.StartedAt; started != nil {
+		since = o.Now.Sub(started.Time)
+	}
+	return max(min(max(since/10, time.Second), time.Minute), floor)
 }
 
 func orElse(message, otherwise string) string {

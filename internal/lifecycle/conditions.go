@@ -20,7 +20,7 @@ func conditions(o *Observation, status *v1alpha1.TaskSubmissionStatus) []metav1.
 		meta.SetStatusCondition(&all, metav1.Condition{
 			Type: kind, Status: state, Reason: string(status.Reason), Message: status.Message,
 			ObservedGeneration: o.Submission.Generation,
-			LastTransitionTime: transitionTime(o, kind, state),
+			LastTransitionTime: metav1.Time{Time: o.Now.Truncate(time.Second)}, // not the machine's own
 		})
 	}
 	only := func(kind string, present bool) {
@@ -40,12 +40,4 @@ func conditions(o *Observation, status *v1alpha1.TaskSubmissionStatus) []metav1.
 	only(v1alpha1.ConditionStalled, stalled)
 	only(v1alpha1.ConditionFinished, status.Phase.Terminal())
 	return all
-}
-
-// transitionTime passes the observation's time in, where meta would take the machine's own.
-func transitionTime(o *Observation, kind string, state metav1.ConditionStatus) metav1.Time {
-	if old := meta.FindStatusCondition(o.Submission.Status.Conditions, kind); old != nil && old.Status == state {
-		return old.LastTransitionTime
-	}
-	return metav1.Time{Time: o.Now.Truncate(time.Second)}
 }

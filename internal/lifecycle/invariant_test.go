@@ -119,6 +119,9 @@ func checkStore(o Observation, step Store, fault func(string)) {
 			fault("an end without its time")
 		}
 	}
+	if next.Unsettled && next.ExpiresAt != nil {
+		fault("I9: what is unsettled expires")
+	}
 	if o.Record.Object == nil {
 		if next.UID != "" {
 			fault("a first write with a UID")
@@ -247,6 +250,9 @@ func checkStatus(t testing.TB, o Observation, s v1alpha1.TaskSubmissionStatus) {
 	}
 	if phase, ok := phaseOf[s.Reason]; !ok || phase != s.Phase {
 		fault("a reason of another phase")
+	}
+	if !s.Phase.Terminal() && s.ExpiresAt != nil {
+		fault("what goes on expires")
 	}
 	if s.Phase.Terminal() && s.CompletedAt == nil {
 		fault("an end without a time")

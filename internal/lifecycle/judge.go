@@ -24,6 +24,9 @@ func (o *Observation) judgeOne(action *v1alpha1.Action, decision *v1alpha1.TaskD
 		return Judge{decision, v1alpha1.DecisionApplied, "done"}
 	case !o.names(decision):
 		return Judge{decision, v1alpha1.DecisionRefused, o.otherUID()}
+	case action.Decision != nil && decision.Spec.Action != v1alpha1.DecisionApprove && decision.CreationTimestamp.Before(&action.Decision.At):
+		// It was judged before, and only an old cache still shows it as pending.
+		return Judge{decision, v1alpha1.DecisionSuperseded, "a later decision was carried out"}
 	case decision.Spec.Attempt != action.Attempt.Number:
 		return Judge{decision, v1alpha1.DecisionSuperseded, fmt.Sprintf("it judges attempt %d, and the current one is %d", decision.Spec.Attempt, action.Attempt.Number)}
 	}
@@ -90,6 +93,9 @@ func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.Tas
 	return Store{Action: next}
 }
 
+// maxConfirmedResult is what the result of a confirmation may hold, as that of an effect.
+const maxConfirmedResult = 16 << 10
+
 func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	switch {
 	case action.Phase.Terminal():
@@ -98,6 +104,8 @@ func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.T
 		return Judge{decision, v1alpha1.DecisionRefused, "the attempt is still being carried out: confirm when its outcome is unknown"}
 	case !action.Unsettled:
 		return Judge{decision, v1alpha1.DecisionRefused, "there is nothing to confirm: no attempt has an unknown outcome"}
+	case decision.Spec.Result != nil && len(decision.Spec.Result.Raw) > maxConfirmedResult:
+		return Judge{decision, v1alpha1.DecisionRefused, "its result is larger than 16 KiB: confirm with a shorter one"}
 	case decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied && decision.Spec.Result != nil:
 		return Judge{decision, v1alpha1.DecisionRefused, "only ConfirmApplied has a result"}
 	}

@@ -111,3 +111,8 @@ func TestLongMessagesAreCutHazard26(t *testing.T) {
 		}
 	}
 }
+
+func TestLeftAloneAndAppliedAgainShowsNoEnd(t *testing.T) {
+	o := seen(recorded(retrying, expiresIn(time.Hour)), recreated, flight(FlightFull))
+	checkStatus(t, o, Project(o))
+}

@@ -56,9 +56,9 @@ func (o *Observation) asks(action *v1alpha1.Action) string {
 	}
 }
 
-// remembered reports whether sending the same key again is safe now.
+// remembered reports whether sending the same key again is safe: now, and until the attempt's time-out is over.
 func (o *Observation) remembered(action *v1alpha1.Action) bool {
-	return o.Template.ReplaySafe && action.StartedAt != nil && o.Now.Sub(action.StartedAt.Time) < o.Template.RemembersFor
+	return o.Template.ReplaySafe && action.StartedAt != nil && o.Now.Add(o.Template.Timeout).Sub(action.StartedAt.Time) < o.Template.RemembersFor
 }
 
 // replaysNow reports whether a repeat takes the place of a check: where checks could not tell and a repeat is safe.

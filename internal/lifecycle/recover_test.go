@@ -100,6 +100,7 @@ func TestRestoredRecordHazard22(t *testing.T) {
 		{"nor that nothing was begun", seen(recorded(cancelledEarly, func(a *v1alpha1.Action) { a.Phase = v1alpha1.PhaseProcessing }, fromBackup)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"what was asked is asked again", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown), fromBackup)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"decisions come after that", seen(recorded(retrying, fromBackup), decided(v1alpha1.DecisionCancel, 1)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
+		{"I9: left alone, it does not expire in doubt", seen(recorded(retrying, expiresIn(time.Minute), fromBackup), gone), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"Success is final", seen(recorded(hasSucceeded, fromBackup)), "Wait", ""},
 		{"Failed is final", seen(recorded(hasFailed, fromBackup)), "Wait", ""},
 		{"a first write has no UID, and is waited out", seen(recorded(func(a *v1alpha1.Action) { a.UID = "" }, executor(somebodyElse))), "Wait 15s", ""},
