@@ -28,6 +28,7 @@ func TestConcludeAnAttemptRule5(t *testing.T) {
 		{"no answer to a repeat: back-off grows", seen(recorded(checks(3)), replaySafe, reported(noAnswer)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 8s", ""},
 		{"no answer to a repeat in place of a check: not at once", seen(recorded(checks(1), unsettled), replaySafe, verifies, reported(noAnswer)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 2s", ""},
 		{"no word of ours is Unknown", seen(recorded(), reported(Report{Outcome: "Perhaps", Message: "?"})), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", ""},
+		{"something is missing for long: it is looked for less often", seen(recorded(number(6)), reported(noSecret), ofAttempt(6)), "Store Processing/DependencyMissing, attempt 6 NotApplied, in 32s", ""},
 		{"something is missing: nothing was sent, and it does not count", seen(recorded(tries(2)), reported(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 10s", "no Secret"},
 	})
 	kept := Decide(seen(recorded(), reported(inProgress))).(Store).Action
@@ -104,6 +105,9 @@ func TestConcludeACheckRule6(t *testing.T) {
 		{"a verification that says InProgress waits on", seen(recorded(unknown, checks(2)), verifies, checked(true, inProgress)), "Store Processing/InProgress, attempt 1 Unknown, unsettled, in 1s", "202"},
 		{"a poll that says InProgress waits on", seen(recorded(accepted), checked(false, inProgress)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 1s", ""},
 		{"a poll that cannot tell asks again", seen(recorded(accepted), checked(false, noAnswer)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 1s", ""},
+		{"a poll waits a tenth of what it has taken so far", seen(recorded(accepted), later(2*time.Minute), checked(false, inProgress)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 12s", ""},
+		{"and at most a minute", seen(recorded(accepted), later(time.Hour), checked(false, inProgress)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 1m0s", ""},
+		{"but not less than Retry-After", seen(recorded(accepted), checked(false, Report{Outcome: v1alpha1.OutcomeInProgress, Message: "202", RetryAfter: time.Hour})), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 1h0m0s", ""},
 		{"a poll's no settles nothing", seen(recorded(accepted), checked(true, notThere)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 1s", ""},
 	})
 	for reason, test := range map[string]struct {

@@ -177,6 +177,10 @@ func TestConfirm(t *testing.T) {
 		{"of an earlier attempt", seen(recorded(unknown, number(2)), was(1)), "Judge Superseded", ""},
 		{"what did not happen has no result", seen(asked, wasNot(1, withResult(`1`))), "Judge Refused", "only ConfirmApplied has a result"},
 		{"without a record", seen(readNothing, was(1)), "Judge Refused", ""},
+		{"a result that is too large", seen(asked, was(1, withResult(`"`+strings.Repeat("x", 16<<10)+`"`))), "Judge Refused", "16 KiB"},
+		{"what an old cache shows, after a later decision", seen(recorded(unknown, func(a *v1alpha1.Action) {
+			a.Decision = &v1alpha1.DecisionRef{UID: "later", At: *in(time.Hour)}
+		}), wasNot(1, func(d *v1alpha1.TaskDecision) { d.CreationTimestamp = *ago(time.Hour) })), "Judge Superseded", "a later decision"},
 		{"no such action", seen(asked, decided("Shrug", 1)), "Judge Refused", "no such action"},
 		{"the oldest first", seen(asked, wasNot(1), was(1)), "Store Failed/ConfirmedNotApplied, attempt 1 NotApplied", ""},
 	})

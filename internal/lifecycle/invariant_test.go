@@ -97,7 +97,7 @@ func checkBegin(o Observation, step Begin, fault func(string)) {
 	if old.Phase.Terminal() || old.Attempt.Open() || next.Attempt.Number != old.Attempt.Number+1 || next.Unsettled != old.Unsettled {
 		fault("I5: begun from what cannot be begun from")
 	}
-	if old.Unsettled && (!o.Template.ReplaySafe || old.EffectDigest != o.Template.Digest || o.Now.Sub(old.StartedAt.Time) >= o.Template.RemembersFor || o.Template.Spec.Recovery.Mode == v1alpha1.RecoveryManual) {
+	if old.Unsettled && (!o.Template.ReplaySafe || old.EffectDigest != o.Template.Digest || o.Now.Add(o.Template.Timeout).Sub(old.StartedAt.Time) >= o.Template.RemembersFor || o.Template.Spec.Recovery.Mode == v1alpha1.RecoveryManual) {
 		fault("I4: a blind replay")
 	}
 	if old.Unsettled && next.Checks != old.Checks+1 {
