@@ -144,10 +144,19 @@ func (s *subject) keep(stored *v1alpha1.TaskRecord) {
 func (r *Submissions) lost(subject *subject, err error) error {
 	subject.record, subject.claim = lifecycle.Record{}, lifecycle.Claim{}
 	r.memory.doubt(subject.action)
+	if subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightUnacknowledged && tooLarge(err) {
+		r.removeFlight(subject) // it did not land, and the wait before the next try must not hold a slot
+		return err
+	}
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
+}
+
+// tooLarge reports whether etcd or the API server said that an object is too large; etcd's word has no reason.
+func tooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }
 
 // refusedForGood reports whether the API server said that it did not, and will not, store an object.

@@ -58,6 +58,9 @@ func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) er
 		return err
 	}
 	_, err = r.drive(ctx, subject)
+	if subject.flight == nil {
+		r.leave(subject) // it is not in the cache, so no event will come that has it forgotten
+	}
 	return err
 }
 
@@ -76,8 +79,8 @@ func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) 
 		return nil, nil
 	}
 	subject := &subject{action: action, record: lifecycle.Record{Read: true, Object: due}}
-	if submission != nil && submission.Key() == due.Spec.Key && due.Spec.Action.Phase.Terminal() {
-		subject.submission = submission
+	if submission != nil && submission.Key() == due.Spec.Key {
+		subject.submission = submission // its end may be another process's verdict, from an older template
 	}
 	return subject, r.complete(ctx, subject)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,6 +47,10 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	}
 	flight := r.flights.Lookup(action)
 	submission, err := r.find(ctx, action, len(decisions) > 0)
+	if err == nil && submission == nil && flight != nil {
+		// It may be out of the cache because another process wrote a verdict on the input, from an older template.
+		submission, err = r.find(ctx, action, true)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +78,9 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 // find returns the submission: from the cache, which holds those that have not finished, and where a person has
 // decided something, live.
 func (r *Submissions) find(ctx context.Context, action types.NamespacedName, live bool) (*v1alpha1.TaskSubmission, error) {
+	if len(content.IsPathSegmentName(action.Name)) > 0 {
+		return nil, nil // a decision can name anything
+	}
 	var reader client.Reader = r.Client
 	if live {
 		reader = r.Live
@@ -83,6 +91,9 @@ func (r *Submissions) find(ctx context.Context, action types.NamespacedName, liv
 	}
 	return r.memory.newer(action, submission), nil
 }
+
+// maxParameters leaves room in record and status, which etcd bounds at 1.5 MiB, for what comes of the action.
+const maxParameters = 1 << 20
 
 // complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
 func (r *Submissions) complete(ctx context.Context, subject *subject) error {
@@ -95,6 +106,10 @@ func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 	payload, err := v1alpha1.PayloadDigest(&subject.submission.Spec)
 	if err != nil {
 		subject.malformed = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
+	}
+	if size := len(subject.submission.Spec.Parameters.Raw); size > maxParameters {
+		subject.malformed = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: fmt.Sprintf(
+			"the parameters have %d bytes, and at most %d are allowed: store what is large elsewhere, and pass its address", size, maxParameters)}
 	}
 	subject.payload = payload
 	return r.useTemplate(ctx, subject, subject.submission.Spec.TemplateRef.Name)

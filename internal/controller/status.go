@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -19,7 +20,13 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	failpoint("before-status")
 	updated := subject.submission.DeepCopy()
 	updated.Status = status
-	if err := r.Client.Status().Update(ctx, updated); err != nil {
+	err := r.Client.Status().Update(ctx, updated)
+	if apierrors.IsConflict(err) && status.Phase.Terminal() && subject.record.Object != nil {
+		// Whoever was first may have taken the submission out of the cache with another verdict, and then nothing
+		// brings us back: the record's word is written over it now.
+		updated, err = r.overwriteStatus(ctx, updated)
+	}
+	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	failpoint("after-status")
@@ -32,6 +39,19 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	r.memory.unsettle(subject.action)
 	r.memory.wrote(subject.action, updated)
 	return nil
+}
+
+// overwriteStatus writes a status over whatever a live read finds.
+func (r *Submissions) overwriteStatus(ctx context.Context, wanted *v1alpha1.TaskSubmission) (*v1alpha1.TaskSubmission, error) {
+	live := &v1alpha1.TaskSubmission{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live); err != nil {
+		return wanted, err
+	}
+	if live.UID != wanted.UID {
+		return wanted, nil // another one of the same name: this one needs no status any more
+	}
+	live.Status = wanted.Status
+	return live, r.Client.Status().Update(ctx, live)
 }
 
 // logStatus says in the log what somebody will ask about: what failed, and what waits for a person. The message is the

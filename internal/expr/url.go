@@ -71,7 +71,13 @@ func authorityIsConstant(t *Text) error {
 // so the request would go somewhere else.
 func noDots(escapedPath string) error {
 	for segment := range strings.SplitSeq(escapedPath, "/") {
-		if decoded, err := url.PathUnescape(segment); err != nil || decoded == "." || decoded == ".." {
+		decoded, err := url.PathUnescape(segment)
+		// A "/" or "\" that is encoded is one to receivers that decode before they resolve.
+		dots := slices.ContainsFunc(strings.FieldsFunc(decoded, func(r rune) bool { return r == '/' || r == '\\' }), func(part string) bool {
+			part, _, _ = strings.Cut(part, ";")
+			return part == "." || part == ".."
+		})
+		if err != nil || dots {
 			return fmt.Errorf("has the path segment %q, which leads to another path", segment)
 		}
 	}

@@ -77,16 +77,20 @@ func TestURLErrors(t *testing.T) {
 func TestURLRefusesValuesThatLeadElsewhere(t *testing.T) {
 	env, in := typedEnv(t), input(t)
 	for text, words := range map[string][]string{
-		"https://pay.example/charges/${'..'}":         {`".."`, "another path"},
-		"https://pay.example/charges/${'.'}":          {`"."`},
-		"https://pay.example/charges/.${'.'}/x":       {`".."`},
-		"https://pay.example/charges/${'.'}${'.'}/x":  {`".."`},
-		"https://pay.example/charges/${'..'}?q=1":     {`".."`},
-		"https://pay.example/charges/${''}":           {"is empty", "minLength"},
-		"https://pay.example/charges/a${''}?q=1":      {"is empty"},
-		"https://pay.example/charges/${params.maybe}": {"is null"},
-		"https://pay.example/charges/${params.addr}":  {"is a map"},
-		"https://pay.example/?q=${params.items}":      {"is a list"},
+		"https://pay.example/charges/${'..'}": {`".."`, "another path"},
+		// Some receivers decode before they resolve, and some leave out what follows a semicolon.
+		"https://pay.example/charges/${'../../admin'}/x":   {"another path"},
+		`https://pay.example/charges/${'..\\..\\admin'}/x`: {"another path"},
+		"https://pay.example/charges/${'..;a'}/x":          {"another path"},
+		"https://pay.example/charges/${'.'}":               {`"."`},
+		"https://pay.example/charges/.${'.'}/x":            {`".."`},
+		"https://pay.example/charges/${'.'}${'.'}/x":       {`".."`},
+		"https://pay.example/charges/${'..'}?q=1":          {`".."`},
+		"https://pay.example/charges/${''}":                {"is empty", "minLength"},
+		"https://pay.example/charges/a${''}?q=1":           {"is empty"},
+		"https://pay.example/charges/${params.maybe}":      {"is null"},
+		"https://pay.example/charges/${params.addr}":       {"is a map"},
+		"https://pay.example/?q=${params.items}":           {"is a list"},
 	} {
 		u, err := env.URL(text, everything)
 		if err != nil {

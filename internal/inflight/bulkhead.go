@@ -16,20 +16,28 @@ type bulkhead struct {
 	perSecond int
 	limiter   *rate.Limiter
 	used      int
-	queue     *list.List
-	places    map[types.NamespacedName]*list.Element
+	// booked is when the rate allows what asked and was told to come back: in its turn, and not all at once.
+	booked map[types.NamespacedName]*booking
+	queue  *list.List
+	places map[types.NamespacedName]*list.Element
+}
+
+type booking struct {
+	at          time.Time
+	reservation *rate.Reservation
 }
 
 // bulkhead returns the bulkhead of a template with its bounds as they are now.
 func (t *Table) bulkhead(bounds Bulkhead) *bulkhead {
 	hold := t.bulkheads[bounds.Template]
 	if hold == nil {
-		hold = &bulkhead{template: bounds.Template, queue: list.New(), places: map[types.NamespacedName]*list.Element{}}
+		hold = &bulkhead{template: bounds.Template, queue: list.New(), booked: map[types.NamespacedName]*booking{}, places: map[types.NamespacedName]*list.Element{}}
 		t.bulkheads[bounds.Template] = hold
 	}
 	hold.limit = max(bounds.MaxInFlight, 1)
 	if hold.perSecond != bounds.PerSecond {
 		hold.perSecond, hold.limiter = bounds.PerSecond, limiterFor(bounds.PerSecond)
+		clear(hold.booked)
 	}
 	return hold
 }
@@ -37,7 +45,7 @@ func (t *Table) bulkhead(bounds Bulkhead) *bulkhead {
 // forget drops a bulkhead that holds nothing, so that templates that are gone leave nothing behind. One with a rate
 // keeps its count until it is full again.
 func (t *Table) forget(hold *bulkhead) {
-	if hold.used > 0 || hold.queue.Len() > 0 {
+	if hold.used > 0 || hold.queue.Len() > 0 || len(hold.booked) > 0 {
 		return
 	}
 	if hold.limiter != nil && hold.limiter.TokensAt(t.clock.Now()) < float64(hold.perSecond) {
@@ -48,8 +56,15 @@ func (t *Table) forget(hold *bulkhead) {
 
 // nextAllowed returns zero where a begin is allowed now, which it then counts, and otherwise when to ask again.
 // Checks are not counted: they start nothing.
-func (h *bulkhead) nextAllowed(now time.Time, check bool) time.Time {
+func (h *bulkhead) nextAllowed(now time.Time, action types.NamespacedName, check bool) time.Time {
 	if h.limiter == nil || check {
+		return time.Time{}
+	}
+	if place := h.booked[action]; place != nil {
+		if now.Before(place.at) {
+			return place.at
+		}
+		delete(h.booked, action)
 		return time.Time{}
 	}
 	reservation := h.limiter.ReserveN(now, 1)
@@ -57,8 +72,16 @@ func (h *bulkhead) nextAllowed(now time.Time, check bool) time.Time {
 	if delay <= 0 {
 		return time.Time{}
 	}
-	reservation.CancelAt(now)
+	h.booked[action] = &booking{at: now.Add(delay), reservation: reservation}
 	return now.Add(delay)
+}
+
+// unbook gives a place back that is not wanted any more.
+func (h *bulkhead) unbook(now time.Time, action types.NamespacedName) {
+	if place := h.booked[action]; place != nil {
+		place.reservation.CancelAt(now)
+		delete(h.booked, action)
+	}
 }
 
 func (h *bulkhead) enqueue(action types.NamespacedName) {

@@ -80,7 +80,8 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *
 		t.asking[ticket.Action] = hold
 		return nil, time.Time{}, nil
 	}
-	if at := hold.nextAllowed(now, ticket.Check); !at.IsZero() {
+	if at := hold.nextAllowed(now, ticket.Action, ticket.Check); !at.IsZero() {
+		t.asking[ticket.Action] = hold
 		return nil, at, t.nextBeside(hold)
 	}
 	hold.leave(ticket.Action)
@@ -109,6 +110,7 @@ func (t *Table) Leave(action types.NamespacedName) {
 	}
 	delete(t.asking, action)
 	hold.leave(action)
+	hold.unbook(t.clock.Now(), action)
 	next := t.next(hold)
 	t.forget(hold)
 	t.mu.Unlock()
