@@ -44,7 +44,8 @@ func (w *world) settle(ctx context.Context) (*evidence, error) {
 			return false, nil //nolint:nilerr // the API server may just be coming back
 		}
 		last = e
-		return len(e.moving()) == 0, nil
+		insisted := w.insist(ctx, e)
+		return !insisted && len(e.moving()) == 0, nil
 	})
 	if last == nil || (err != nil && !wait.Interrupted(err)) {
 		return nil, errors.Join(err, errors.New("nothing could be gathered"))
@@ -55,6 +56,27 @@ func (w *world) settle(ctx context.Context) (*evidence, error) {
 	last.entries, err = ledger.Read(w.receiver.path)
 	last.events = w.history.events
 	return last, err
+}
+
+// insist asks again for each action that was begun, and whose submission was replaced by one that the key refuses:
+// without a submission of its own nothing more of it begins. It reports whether there was one.
+func (w *world) insist(ctx context.Context, e *evidence) bool {
+	insisted := false
+	for key, r := range e.records {
+		if s := e.submissions[key]; r.Spec.Action.Phase.Terminal() || e.asks(&r) || !aboutInput(s.Status.Reason) {
+			continue
+		}
+		for payload := range 2 {
+			mine := w.submission(key, payload)
+			if digest, _ := v1alpha1.PayloadDigest(&mine.Spec); digest != r.Spec.Action.PayloadDigest {
+				continue
+			}
+			_ = client.IgnoreNotFound(w.api.Delete(ctx, w.submission(key, payload)))
+			_ = w.api.Create(ctx, mine) // it is looked at again
+			insisted = true
+		}
+	}
+	return insisted
 }
 
 func (w *world) gather(ctx context.Context) (*evidence, error) {
