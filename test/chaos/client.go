@@ -142,3 +142,13 @@ func (w *world) submission(key string, payload int) *v1alpha1.TaskSubmission {
 		},
 	}
 }
+
+// payloadOf tells which payload of a key has a digest.
+func (w *world) payloadOf(key, digest string) int {
+	for _, payload := range []int{0, 1, badPayload} {
+		if mine, _ := v1alpha1.PayloadDigest(&w.submission(key, payload).Spec); mine == digest {
+			return payload
+		}
+	}
+	return badPayload - 1
+}

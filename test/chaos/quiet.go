@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,51 +27,52 @@ type evidence struct {
 // settle asks once more for every key, waits until nothing moves, and gathers the evidence. What still moves after
 // the patience is for the verdict to find.
 func (w *world) settle(ctx context.Context) (*evidence, error) {
+	last := &asker{w: w, number: w.options.Clients}
 	for _, key := range w.history.keys() {
 		err := until(ctx, "the API server", func(ctx context.Context) (bool, error) {
-			err := w.api.Create(ctx, w.submission(key, 0))
-			return err == nil || apierrors.IsAlreadyExists(err), nil
+			return last.submit(ctx, key, 0), nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	var last *evidence
+	var e *evidence
 	err := until(ctx, "everything to settle", func(ctx context.Context) (bool, error) {
-		e, err := w.gather(ctx)
+		now, err := w.gather(ctx)
 		if err != nil {
 			return false, nil //nolint:nilerr // the API server may just be coming back
 		}
-		last = e
-		insisted := w.insist(ctx, e)
-		return !insisted && len(e.moving()) == 0, nil
+		e = now
+		return !last.insist(ctx, e) && len(e.moving()) == 0, nil
 	})
-	if last == nil || (err != nil && !wait.Interrupted(err)) {
+	if e == nil || (err != nil && !wait.Interrupted(err)) {
 		return nil, errors.Join(err, errors.New("nothing could be gathered"))
 	}
 	if err := w.receiver.drain(); err != nil {
 		return nil, err
 	}
-	last.entries, err = ledger.Read(w.receiver.path)
-	last.events = w.history.events
-	return last, err
+	for _, key := range e.keys {
+		last.read(ctx, key)
+	}
+	e.entries, err = ledger.Read(w.receiver.path)
+	e.events = w.history.events
+	return e, err
 }
 
 // insist asks again for each action that was begun, and whose submission was replaced by one that the key refuses:
 // without a submission of its own nothing more of it begins. It reports whether there was one.
-func (w *world) insist(ctx context.Context, e *evidence) bool {
+func (a *asker) insist(ctx context.Context, e *evidence) bool {
 	insisted := false
 	for key, r := range e.records {
 		if s := e.submissions[key]; r.Spec.Action.Phase.Terminal() || e.asks(&r) || !aboutInput(s.Status.Reason) {
 			continue
 		}
 		for payload := range 2 {
-			mine := w.submission(key, payload)
-			if digest, _ := v1alpha1.PayloadDigest(&mine.Spec); digest != r.Spec.Action.PayloadDigest {
+			if payload != a.w.payloadOf(key, r.Spec.Action.PayloadDigest) {
 				continue
 			}
-			_ = client.IgnoreNotFound(w.api.Delete(ctx, w.submission(key, payload)))
-			_ = w.api.Create(ctx, mine) // it is looked at again
+			a.remove(ctx, key)
+			a.submit(ctx, key, payload) // it is looked at again
 			insisted = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -82,7 +83,8 @@ func (w *world) conclude(e *evidence, out io.Writer) Summary {
 			summary.Unknown++
 		}
 	}
-	summary.Violations = e.judge()
+	summary.Violations = append(e.judge(), linearizable(operations(e.events, w.payloadOf), filepath.Join(w.dir, "history.html"))...)
+	w.tally.add("client operations", len(e.events))
 	w.tally.add("keys", len(e.keys))
 	w.tally.add("effects", summary.Effects)
 	w.tally.add("unknown outcomes", summary.Unknown)

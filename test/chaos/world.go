@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,7 +113,21 @@ func connect(config *rest.Config) (client.Client, error) {
 	}
 	impatient := rest.CopyConfig(config)
 	impatient.Timeout = 10 * time.Second
+	impatient.Wrap(func(next http.RoundTripper) http.RoundTripper { return once{next} })
 	return client.New(impatient, client.Options{Scheme: scheme})
+}
+
+// once takes away what makes client-go repeat a request by itself: a client that was told AlreadyExists must not have
+// created the thing in that very call.
+type once struct{ next http.RoundTripper }
+
+// RoundTrip sends a request.
+func (o once) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := o.next.RoundTrip(request)
+	if err == nil {
+		answer.Header.Del("Retry-After")
+	}
+	return answer, err
 }
 
 // until waits for a condition that tells nobody when it becomes true.
