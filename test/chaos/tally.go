@@ -23,12 +23,6 @@ func (t *tally) add(name string, n int) {
 	t.counts[name] += n
 }
 
-func (t *tally) get(name string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.counts[name]
-}
-
 func (t *tally) print(out io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
