@@ -78,23 +78,15 @@ func pauseEtcd(ctx context.Context, w *world, random *rand.Rand) error {
 	return w.plane.ResumeEtcd(context.WithoutCancel(ctx))
 }
 
-// die has one replica started with a failpoint and makes it the leader, by killing the other one.
+// die has one replica started with a failpoint, and the other one out of its way until that has fired.
 func die(ctx context.Context, w *world, which int, failpoint string) error {
 	fired := w.replicas[which].arm(failpoint)
-	w.replicas[1-which].kill()
+	w.replicas[1-which].down()
+	defer w.replicas[1-which].up()
 	select {
 	case <-fired:
 		return nil
-	case <-time.After(5 * lease):
-		// The other one leads.
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	w.replicas[1-which].kill()
-	select {
-	case <-fired:
-		return nil
-	case <-time.After(5 * lease):
+	case <-time.After(10 * lease):
 		w.replicas[which].disarm()
 		return errNotFired
 	case <-ctx.Done():

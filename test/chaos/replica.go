@@ -22,6 +22,7 @@ type replica struct {
 	failpoint string        // armed in the process that runs, or in the next
 	fired     chan struct{} // closed when the failpoint has killed the process
 	killed    bool          // by us
+	held      chan struct{} // while it is open nothing is started
 	closed    bool
 	broken    error
 	done      chan struct{}
@@ -47,6 +48,12 @@ func (r *replica) run() {
 		<-process.Done
 		r.ended(process.Err)
 		pass(context.Background(), restartAfter)
+		r.mu.Lock()
+		held := r.held
+		r.mu.Unlock()
+		if held != nil {
+			<-held
+		}
 	}
 }
 
@@ -119,6 +126,24 @@ func (r *replica) end() {
 	}
 }
 
+// down ends the process as a crash does, and keeps it down until up.
+func (r *replica) down() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = make(chan struct{})
+	r.end()
+}
+
+// up lets the replica be started again.
+func (r *replica) up() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held != nil {
+		close(r.held)
+		r.held = nil
+	}
+}
+
 // signal sends a signal that does not end it.
 func (r *replica) signal(signal syscall.Signal) error {
 	r.mu.Lock()
@@ -131,6 +156,7 @@ func (r *replica) signal(signal syscall.Signal) error {
 
 // close ends the replica for good.
 func (r *replica) close() {
+	r.up()
 	r.mu.Lock()
 	r.closed = true
 	r.end()
