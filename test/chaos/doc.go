@@ -16,5 +16,5 @@
 // # Where to look
 //
 // receiver.go and move.go are the world that the effects are for, client.go and fault.go disturb the operator, quiet.go
-// waits, verdict.go judges, and model.go says what the clients may see of one key.
+// waits, verdict.go judges, and model.go and linear.go say what the clients may see of one key.
 package main
