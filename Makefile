@@ -92,6 +92,13 @@ prove: ## Explore every interleaving of a small model, and show that it finds ru
 test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, the demo included.
 	go test -race -p 1 -timeout 20m -skip '$(MODEL)' $(CONTROL_PLANE_PACKAGES)
 
+SEED ?= 0
+DURATION ?= 60s
+
+.PHONY: chaos
+chaos: controlplane ## Kill, stop and cut everything for DURATION, drawn from SEED, and count the effects.
+	go run ./test/chaos --seed $(SEED) --duration $(DURATION)
+
 .PHONY: bench-quick
 bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
 	go run ./test/bench --quick

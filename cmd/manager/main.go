@@ -91,6 +91,9 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		LeaderElection:                options.leaderElect,
 		LeaderElectionID:              "taskonce.dev",
 		LeaderElectionNamespace:       options.leaderElectionNamespace,
+		LeaseDuration:                 &options.leaseDuration,
+		RenewDeadline:                 &options.renewDeadline,
+		RetryPeriod:                   &options.retryPeriod,
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager has stopped
 		GracefulShutdownTimeout:       &shutdown,
 	})

@@ -25,6 +25,9 @@ type options struct {
 	probeAddress            string
 	leaderElect             bool
 	leaderElectionNamespace string
+	leaseDuration           time.Duration
+	renewDeadline           time.Duration
+	retryPeriod             time.Duration
 	workers                 int
 	maxInFlight             int
 	maxResponseBytes        int64
@@ -47,6 +50,9 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
+	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long the others wait for a leader that is silent before one of them takes over.")
+	flags.DurationVar(&o.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "How long a leader tries to renew its lease before it ends.")
+	flags.DurationVar(&o.retryPeriod, "leader-election-retry-period", 2*time.Second, "The time between two tries to get or to renew the lease.")
 	flags.IntVar(&o.workers, "workers", 32, "How many submissions are reconciled at once.")
 	flags.IntVar(&o.maxInFlight, "max-in-flight", 512, "How many attempts may run at once in this process, over all templates.")
 	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", httpcall.DefaultMaxResponseBytes, "How much of a receiver's answer is read.")
@@ -79,6 +85,8 @@ func (o *options) check() error {
 		return errors.New("--sweep-interval must be at least 1s")
 	case o.gracePeriod < 0:
 		return errors.New("--grace-period must not be negative")
+	case o.leaseDuration < time.Second || o.leaseDuration <= o.renewDeadline || o.renewDeadline <= 2*o.retryPeriod || o.retryPeriod <= 0:
+		return errors.New("--leader-election-lease-duration must be at least 1s and longer than --leader-election-renew-deadline, and that longer than two times --leader-election-retry-period")
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
 	}

@@ -85,6 +85,9 @@ func (p *Process) Kill() {
 	<-p.Done
 }
 
+// Signal sends it a signal.
+func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
+
 // Stop asks it to end and waits. What is still there after the patience is killed, which is an error.
 func (p *Process) Stop(patience time.Duration) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+type operationKind string
+
+const (
+	opSubmit operationKind = "submit"
+	opRead   operationKind = "read"
+	opDelete operationKind = "delete"
+)
+
+// operation is what a client asks for.
+type operation struct {
+	key     string
+	kind    operationKind
+	payload int // of a submit
+}
+
+// observation is what a client was told.
+type observation struct {
+	// certain is false where the answer was lost: it may have happened, and later still.
+	certain bool
+	// done: it was created, deleted or found. Else: it existed already, or there was none.
+	done bool
+
+	// of a read that found something
+	phase  v1alpha1.Phase
+	reason v1alpha1.Reason
+	digest string
+	spec   string // the digest of its payload
+}
+
+func (o *observation) see(s *v1alpha1.TaskSubmission) {
+	o.phase, o.reason, o.digest = s.Status.Phase, s.Status.Reason, s.Status.ResultDigest
+	o.spec, _ = v1alpha1.PayloadDigest(&s.Spec)
+}
+
+// verdict reports whether the key's action itself came to an end, and not only this submission.
+func (o *observation) verdict() bool {
+	return o.phase.Terminal() && !aboutInput(o.reason)
+}
+
+// aboutInput reports whether a reason is about one submission, and says nothing of its key's action.
+func aboutInput(reason v1alpha1.Reason) bool {
+	switch reason {
+	case v1alpha1.ReasonKeyReused, v1alpha1.ReasonInvalidParameters, v1alpha1.ReasonKeyMismatch, v1alpha1.ReasonInvalidName:
+		return true
+	}
+	return false
+}
+
+// event is one operation of one client.
+type event struct {
+	client int
+	operation
+	observation
+	call, back time.Duration // since the history began
+}
+
+// history is what all clients asked for and were told.
+type history struct {
+	mu     sync.Mutex
+	begun  time.Time
+	events []event
+}
+
+func (h *history) now() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.begun.IsZero() {
+		h.begun = time.Now()
+	}
+	return time.Since(h.begun)
+}
+
+func (h *history) record(client int, o operation, do func(*observation)) observation {
+	e := event{client: client, operation: o, call: h.now()}
+	do(&e.observation)
+	e.back = h.now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	return e.observation
+}
+
+// keys returns every key that was asked for, once.
+func (h *history) keys() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []string
+	known := map[string]bool{}
+	for _, e := range h.events {
+		if e.kind == opSubmit && !known[e.key] {
+			known[e.key] = true
+			list = append(list, e.key)
+		}
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+package main
+
+// state of one key, as its clients may know it. The API server's part is a register: there is a submission or there
+// is none. The operator's part is the first end: whoever was told it fixes it for everyone, whatever happens to
+// submissions afterwards.
+type state struct {
+	exists  bool
+	payload int
+	ended   bool
+	end     end
+	// told is what the present submission was seen to have ended with: that does not change while it exists.
+	told bool
+}
+
+// end is how an action ended, for everyone.
+type end struct {
+	phase, digest string
+}
+
+// told is what a client was told, as the model compares it.
+type told struct {
+	certain, done bool
+	payload       int // of a submission that was read
+	terminal      bool
+	refused       bool // by its own input, which says nothing of the action
+	end           end
+}
+
+// step says whether the key may answer so in this state, and what its state is then.
+func step(s state, asked operation, answer told) (bool, state) {
+	if !answer.certain {
+		return true, maybe(s, asked)
+	}
+	switch asked.kind {
+	case opSubmit:
+		if answer.done == s.exists {
+			return false, s
+		}
+		if answer.done {
+			s.exists, s.payload, s.told = true, asked.payload, false
+		}
+		return true, s
+	case opDelete:
+		ok := answer.done == s.exists
+		s.exists, s.told = false, false
+		return ok, s
+	default:
+		return read(s, answer)
+	}
+}
+
+// maybe is the state after something whose answer was lost and that did happen. That it did not happen needs no case
+// of its own: it is then put at the end of the history, where nobody sees it.
+func maybe(s state, asked operation) state {
+	switch asked.kind {
+	case opSubmit:
+		if !s.exists {
+			s.exists, s.payload, s.told = true, asked.payload, false
+		}
+	case opDelete:
+		s.exists, s.told = false, false
+	}
+	return s
+}
+
+func read(s state, answer told) (bool, state) {
+	switch {
+	case answer.done != s.exists:
+		return false, s
+	case !answer.done:
+		return true, s
+	case answer.payload != s.payload:
+		return false, s
+	case !answer.terminal:
+		return !s.told, s // an end is never taken back while the submission exists
+	}
+	s.told = true
+	switch {
+	case answer.refused:
+		return true, s
+	case s.ended:
+		return s.end == answer.end, s
+	}
+	s.ended, s.end = true, answer.end
+	return true, s
+}

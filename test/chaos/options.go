@@ -1,0 +1,45 @@
+package main
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+const (
+	// lease is how long a silent leader is waited for. Its replicas elect quickly, so that many faults fit into a run.
+	lease = 2 * time.Second
+	// timeout of an attempt, as the templates state it.
+	timeout = time.Second
+	// stall is longer than timeout, and shorter than timeout and settleAfter together.
+	stall = 1600 * time.Millisecond
+	// settleAfter is when the templates believe that nothing happened.
+	settleAfter = 3 * time.Second
+	// patience is how long anything is waited for: several times what a slow machine needs.
+	patience = 2 * time.Minute
+	// glance is how often that is looked at which tells nobody that it changed.
+	glance = 100 * time.Millisecond
+)
+
+// Options says how a run is made.
+type Options struct {
+	// Seed of everything that is drawn.
+	Seed uint64
+	// Duration is how long faults come at least. They come until each kind has happened.
+	Duration time.Duration
+	// Clients is how many there are at once.
+	Clients int
+	// Keep keeps the folder with the logs, also when all is well.
+	Keep bool
+	// ControlPlane is one that runs already, with the CRDs; nil: Run starts one and stops it.
+	ControlPlane *harness.ControlPlane
+}
+
+// draw returns the numbers of one drawer: what the others draw does not change them.
+func draw(seed uint64, drawer string) *rand.Rand {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(drawer))
+	return rand.New(rand.NewPCG(seed, hash.Sum64()))
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/receiver/ledger"
+)
+
+// given is the evidence of one key that ended so, and of the calls that were made of it.
+func given(key string, phase v1alpha1.Phase, reason v1alpha1.Reason, effects int, moves ...move) *evidence {
+	w := &world{namespace: "ns"}
+	s := w.submission(key, 0)
+	s.Status.Phase, s.Status.Reason, s.Status.Message = phase, reason, "so it is"
+	digest, _ := v1alpha1.PayloadDigest(&s.Spec)
+	r := v1alpha1.TaskRecord{Spec: v1alpha1.TaskRecordSpec{Key: key, Action: &v1alpha1.Action{
+		PayloadDigest: digest, Phase: phase, Reason: reason, Unsettled: reason == v1alpha1.ReasonOutcomeUnknown,
+	}}}
+	e := &evidence{
+		namespace: "ns", keys: []string{key},
+		submissions: map[string]v1alpha1.TaskSubmission{key: *s}, records: map[string]v1alpha1.TaskRecord{key: r},
+	}
+	for _, m := range moves {
+		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Call, Key: "ns/" + key, Path: "/" + string(actionOf(key).kind) + "/" + string(m)})
+	}
+	for range effects {
+		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Effect, Key: "ns/" + key, Path: "/"})
+	}
+	return e
+}
+
+func TestJudge(t *testing.T) {
+	const success, failed, processing = v1alpha1.PhaseSuccess, v1alpha1.PhaseFailed, v1alpha1.PhaseProcessing
+	stranger := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	stranger.entries = append(stranger.entries, ledger.Entry{Kind: ledger.Effect, Key: "ns/letter-00002", Path: "/"})
+	pair := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	for range 2 {
+		pair.entries = append(pair.entries, ledger.Entry{Kind: ledger.Effect, Key: "ns/points-00001", BusinessKey: "pair-0", Path: "/"})
+	}
+	unequal := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	unequal.records["letter-00001"].Spec.Action.ResultDigest = "sha256:x"
+	forgotten := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	clear(forgotten.records)
+	for _, tt := range []struct {
+		reason string
+		e      *evidence
+		want   string // the invariant that is broken; none: nothing is
+	}{
+		{"one effect", given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply), ""},
+		{"found out by asking", given("charge-00001", success, v1alpha1.ReasonVerifiedApplied, 1, moveDropAfter), ""},
+		{"refused", given("letter-00001", failed, v1alpha1.ReasonRejected, 0, moveReject), ""},
+		{"a lost answer asks", given("letter-00001", processing, v1alpha1.ReasonOutcomeUnknown, 1, moveDropAfter), ""},
+		{"two effects", given("charge-00001", success, v1alpha1.ReasonApplied, 2, moveStall, moveApply), "I4"},
+		{"success without an effect", given("letter-00001", success, v1alpha1.ReasonApplied, 0), "I5"},
+		{"failed with an effect", given("refund-00001", failed, v1alpha1.ReasonRetriesExhausted, 1, moveError), "I5"},
+		{"an end after a lost answer", given("letter-00001", failed, v1alpha1.ReasonRejected, 0, moveDropBefore, moveReject), "I4"},
+		{"still moving", given("letter-00001", processing, v1alpha1.ReasonRetrying, 0, moveBusy), "I9"},
+		{"an effect of its own beside the first", given("points-00001", success, v1alpha1.ReasonAlreadyApplied, 1, moveApply), "I7"},
+		{"an effect that nobody asked for", stranger, "I2"},
+		{"called without a record", forgotten, "I2"},
+		{"a business key twice", pair, "I7"},
+		{"another result in status", unequal, "I6"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			wrong := strings.Join(tt.e.judge(), "\n")
+			if (tt.want == "") != (wrong == "") || !strings.Contains(wrong, tt.want) {
+				t.Errorf("want %q, found %q", tt.want, wrong)
+			}
+		})
+	}
+}
+
+func TestMovesAreOfTheSeed(t *testing.T) {
+	seen := map[move]bool{}
+	for n := range 1000 {
+		key := keyOf(actions[0], n)
+		m := moveOf(7, key, 1)
+		if seen[m] = true; m != moveOf(7, key, 1) {
+			t.Fatalf("%s: drawn twice, and not the same", key)
+		}
+	}
+	if len(seen) != len(odds) {
+		t.Errorf("only %v were drawn", seen)
+	}
+}
