@@ -64,7 +64,7 @@ func (r *replica) start() (*harness.Process, error) {
 	if r.closed {
 		return nil, nil
 	}
-	process, err := harness.Launch("manager", r.log, "env", "TASKONCE_FAILPOINT="+r.failpoint, r.program,
+	process, err := harness.Launch("manager", r.log, []string{"TASKONCE_FAILPOINT=" + r.failpoint}, r.program,
 		"--kubeconfig="+r.kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+harness.ManagerNamespace,
 		"--leader-election-lease-duration="+lease.String(),
