@@ -34,6 +34,7 @@ type scenario struct {
 	// refusesForGood: a refusal is permanent.
 	refusesForGood bool
 	budget         budget
+	schema         string // of the parameters
 
 	// Rules that are switched off.
 	off              lifecycle.Off
@@ -67,6 +68,9 @@ func (s scenario) ready() *scenario {
 	spec.Retention = v1alpha1.Retention{RecordTTL: d(24 * time.Hour), Policy: v1alpha1.RetentionExpire}
 	spec.Limits = v1alpha1.Limits{MaxInFlight: 10}
 	spec.OnBusinessKeyConflict = v1alpha1.ReturnFirst
+	if s.schema != "" {
+		spec.ParametersSchema = &v1alpha1.ParametersSchema{OpenAPIV3Schema: apiextensionsv1.JSON{Raw: []byte(s.schema)}}
+	}
 	if s.businessKey {
 		spec.BusinessKey = "${params.b}"
 	}

@@ -132,24 +132,41 @@ func (r *Submissions) followTemplate(ctx context.Context, subject *subject) erro
 }
 
 func (r *Submissions) useTemplate(ctx context.Context, subject *subject, name string) error {
-	subject.templateName, subject.plan, subject.template = name, nil, lifecycle.Template{}
-	if err := r.loadTemplate(ctx, subject); err != nil {
+	subject.templateName = name
+	if err := r.loadTemplate(ctx, subject, r.Client); err != nil {
 		return err
 	}
 	if subject.submission == nil {
 		return nil
 	}
 	subject.businessKey, subject.problem = "", subject.malformed
-	if subject.plan != nil && subject.malformed == nil && name == subject.submission.Spec.TemplateRef.Name {
-		subject.businessKey, subject.problem = checkInput(subject.plan, subject.submission)
+	if subject.malformed != nil || name != subject.submission.Spec.TemplateRef.Name {
+		return nil
 	}
+	r.checkInput(subject)
+	if subject.problem == nil {
+		return nil
+	}
+	// A verdict on the input is final, so it is not made from a cache that may hold yesterday's template.
+	if err := r.loadTemplate(ctx, subject, r.Live); err != nil {
+		return err
+	}
+	r.checkInput(subject)
 	return nil
 }
 
-func (r *Submissions) loadTemplate(ctx context.Context, subject *subject) error {
+func (r *Submissions) checkInput(subject *subject) {
+	subject.businessKey, subject.problem = "", nil
+	if subject.plan != nil {
+		subject.businessKey, subject.problem = checkInput(subject.plan, subject.submission)
+	}
+}
+
+func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader client.Reader) error {
+	subject.plan, subject.template = nil, lifecycle.Template{}
 	template := &v1alpha1.TaskTemplate{}
 	name := types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.templateName}
-	err := r.Client.Get(ctx, name, template)
+	err := reader.Get(ctx, name, template)
 	if apierrors.IsNotFound(err) {
 		r.Plans.Forget(name)
 		subject.template = lifecycle.Template{State: lifecycle.TemplateNotFound, Message: fmt.Sprintf("there is no TaskTemplate %q in this namespace", name.Name)}

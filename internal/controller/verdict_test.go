@@ -33,3 +33,22 @@ func TestAVerdictFromAnOldTemplateDoesNotOutliveTheRecord(t *testing.T) {
 			w.recordOf(name.Name).Spec.Action.Phase, status.Phase, status.Reason)
 	}
 }
+
+// A template was edited to allow what the cache's copy still refuses: the verdict is made from the new one.
+func TestAVerdictIsMadeFromTheTemplateAsItIs(t *testing.T) {
+	w := newWorld(scenario{processes: 1, schema: `{"type":"object","properties":{}}`}.ready())
+	operator, name := w.processes[0].submissions, w.names()[0]
+	edited := w.objects["template/t"].object.DeepCopyObject().(*v1alpha1.TaskTemplate)
+	edited.Spec.ParametersSchema, edited.Generation = nil, 2
+	w.put(edited)
+
+	if _, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); err != nil {
+		t.Fatal(err)
+	}
+	if status := w.submissionOf(name.Name).Status; status.Phase == v1alpha1.PhaseFailed {
+		t.Errorf("%s/%s: %s; want it to begin: the template allows the parameters by now", status.Phase, status.Reason, status.Message)
+	}
+	if w.recordOf(name.Name) == nil {
+		t.Error("nothing was begun")
+	}
+}
