@@ -7,8 +7,8 @@
 package v1alpha1
 
 import (
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -17,7 +17,7 @@ func (in *Action) DeepCopyInto(out *Action) {
 	*out = *in
 	if in.Parameters != nil {
 		in, out := &in.Parameters, &out.Parameters
-		*out = new(v1.JSON)
+		*out = new(apiextensionsv1.JSON)
 		(*in).DeepCopyInto(*out)
 	}
 	out.Submission = in.Submission
@@ -35,7 +35,7 @@ func (in *Action) DeepCopyInto(out *Action) {
 	}
 	if in.Result != nil {
 		in, out := &in.Result, &out.Result
-		*out = new(v1.JSON)
+		*out = new(apiextensionsv1.JSON)
 		(*in).DeepCopyInto(*out)
 	}
 	if in.Approval != nil {
@@ -217,7 +217,7 @@ func (in *HTTPRequest) DeepCopyInto(out *HTTPRequest) {
 	}
 	if in.Body != nil {
 		in, out := &in.Body, &out.Body
-		*out = new(v1.JSON)
+		*out = new(apiextensionsv1.JSON)
 		(*in).DeepCopyInto(*out)
 	}
 	out.Timeout = in.Timeout
@@ -304,7 +304,7 @@ func (in *Receiver) DeepCopyInto(out *Receiver) {
 	*out = *in
 	if in.RemembersFor != nil {
 		in, out := &in.RemembersFor, &out.RemembersFor
-		*out = new(metav1.Duration)
+		*out = new(v1.Duration)
 		**out = **in
 	}
 }
@@ -462,7 +462,7 @@ func (in *TaskDecisionSpec) DeepCopyInto(out *TaskDecisionSpec) {
 	*out = *in
 	if in.Result != nil {
 		in, out := &in.Result, &out.Result
-		*out = new(v1.JSON)
+		*out = new(apiextensionsv1.JSON)
 		(*in).DeepCopyInto(*out)
 	}
 }
@@ -664,7 +664,7 @@ func (in *TaskSubmissionStatus) DeepCopyInto(out *TaskSubmissionStatus) {
 	*out = *in
 	if in.Result != nil {
 		in, out := &in.Result, &out.Result
-		*out = new(v1.JSON)
+		*out = new(apiextensionsv1.JSON)
 		(*in).DeepCopyInto(*out)
 	}
 	if in.StartedAt != nil {
@@ -681,7 +681,7 @@ func (in *TaskSubmissionStatus) DeepCopyInto(out *TaskSubmissionStatus) {
 	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
-		*out = make([]metav1.Condition, len(*in))
+		*out = make([]v1.Condition, len(*in))
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
@@ -797,7 +797,7 @@ func (in *TaskTemplateStatus) DeepCopyInto(out *TaskTemplateStatus) {
 	*out = *in
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
-		*out = make([]metav1.Condition, len(*in))
+		*out = make([]v1.Condition, len(*in))
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
