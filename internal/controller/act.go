@@ -99,7 +99,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		subject.keep(stored)
 		return nil
 	case refusedForGood(err):
-		r.removeFlight(subject)
+		r.removeFlight(subject) // it did not land, and the wait before the next try must not hold a slot
 		return err
 	default:
 		return r.lost(subject, err)
@@ -144,14 +144,16 @@ func (s *subject) keep(stored *v1alpha1.TaskRecord) {
 func (r *Submissions) lost(subject *subject, err error) error {
 	subject.record, subject.claim = lifecycle.Record{}, lifecycle.Claim{}
 	r.memory.doubt(subject.action)
-	if subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightUnacknowledged && tooLarge(err) {
-		r.removeFlight(subject) // it did not land, and the wait before the next try must not hold a slot
-		return err
-	}
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
+}
+
+// refusedForGood reports whether the API server said that it did not, and will not, store an object.
+func refusedForGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || tooLarge(err)
 }
 
 // tooLarge reports whether etcd or the API server said that an object is too large; etcd's word has no reason.
@@ -159,30 +161,22 @@ func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }
 
-// refusedForGood reports whether the API server said that it did not, and will not, store an object.
-func refusedForGood(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsUnauthorized(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsTooManyRequests(err)
-}
-
 func (r *Submissions) createClaim(ctx context.Context, subject *subject) error {
 	claim, err := r.Records.CreateClaim(ctx, subject.record.Object)
-	if apierrors.IsAlreadyExists(err) {
-		return r.readClaim(ctx, subject)
-	}
-	if err != nil {
-		return err
-	}
-	subject.claim = lifecycle.Claim{Read: true, Object: claim}
-	return nil
+	return r.claimed(ctx, subject, claim, err, apierrors.IsAlreadyExists(err))
 }
 
 func (r *Submissions) takeClaim(ctx context.Context, subject *subject) error {
 	claim, err := r.Records.TakeClaim(ctx, subject.claim.Object, subject.record.Object)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+	return r.claimed(ctx, subject, claim, err, apierrors.IsConflict(err) || apierrors.IsNotFound(err))
+}
+
+// claimed goes on with the claim that was written. Where somebody else was first, it is read again.
+func (r *Submissions) claimed(ctx context.Context, subject *subject, claim *v1alpha1.TaskRecord, err error, late bool) error {
+	switch {
+	case late:
 		return r.readClaim(ctx, subject)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	subject.claim = lifecycle.Claim{Read: true, Object: claim}

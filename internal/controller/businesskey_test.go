@@ -146,6 +146,26 @@ var _ = Describe("A business key", func() {
 		w.expect("second", v1alpha1.PhaseSuccess, v1alpha1.ReasonAlreadyApplied)
 	})
 
+	It("held by what was left alone names the decision that gives it free", func() {
+		w.fake.OnSubmission("first", 1, effecttest.Busy("later"))
+		w.template("work", forOrder)
+		w.submit("first")
+		w.run("first")
+		w.remove("first")
+		w.clock.Step(time.Minute)
+		w.sweep()
+		w.submit("second")
+		w.run("second")
+		w.expect("second", v1alpha1.PhasePending, v1alpha1.ReasonBusinessKeyHeld)
+		holder := w.record("first")
+		Expect(w.status("second").Message).To(ContainSubstring("action Cancel, submission first, uid %s and attempt 1", holder.UID))
+
+		w.decideBy(v1alpha1.TaskDecisionSpec{Submission: "first", UID: holder.UID, Attempt: 1, Action: v1alpha1.DecisionCancel, Reason: "nobody wants it any more"})
+		w.run("first")
+		w.after(lifecycle.HeldInterval, "second")
+		w.expectOnce("second", v1alpha1.ReasonApplied)
+	})
+
 	It("is not free because its holder's record is gone (hazard 1, 20)", func() {
 		release := holding(effecttest.Applies(`{}`))
 		Expect(admin.Delete(ctx, w.record("first"))).To(Succeed())

@@ -41,7 +41,7 @@ func (l *DueLoop) Start(ctx context.Context) error {
 func (l *DueLoop) Sweep(ctx context.Context) error {
 	r := l.Submissions
 	var all error
-	err := r.Records.EachDue(ctx, r.Clock.Now(), "", func(due *v1alpha1.TaskRecord) {
+	err := r.Records.EachDue(ctx, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
 		if err := r.driveDue(ctx, due); err != nil && !errors.Is(err, errStillInUse) {
 			all = errors.Join(all, err)
 		}

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"errors"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -10,13 +11,15 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
+	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
 var (
-	errInternal = apierrors.NewInternalError(errConnection)
-	errConflict = apierrors.NewConflict(schema.GroupResource{Resource: "taskrecords"}, "it", errConnection)
-	errInvalid  = apierrors.NewInvalid(schema.GroupKind{Kind: "TaskRecord"}, "it", nil)
-	errTooBusy  = apierrors.NewTooManyRequests("later", 1)
+	errInternal  = apierrors.NewInternalError(errConnection)
+	errConflict  = apierrors.NewConflict(schema.GroupResource{Resource: "taskrecords"}, "it", errConnection)
+	errInvalid   = apierrors.NewInvalid(schema.GroupKind{Kind: "TaskRecord"}, "it", nil)
+	errForbidden = apierrors.NewForbidden(schema.GroupResource{Group: "taskonce.dev", Resource: "taskrecords"}, "it", errors.New("exceeded quota: records"))
+	errTooBusy   = apierrors.NewTooManyRequests("later", 1)
 )
 
 var _ = Describe("A write to the API server", func() {
@@ -62,6 +65,20 @@ var _ = Describe("A write to the API server", func() {
 		Entry("a dead connection", errConnection),
 		Entry("an internal error", errInternal),
 		Entry("throttling", errTooBusy),
+	)
+
+	DescribeTable("holds no slot while a begin that certainly did not land is waited with", func(err error) {
+		w.faults.refuse("create", records, 1, err)
+		_, failed := w.pass("a")
+		Expect(failed).To(HaveOccurred())
+		Expect(w.op.FlightState(w.named("a"))).To(Equal(lifecycle.FlightNone))
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+	},
+		Entry("a quota, a right or a policy", errForbidden),
+		Entry("throttling", errTooBusy),
+		Entry("too large for the API server", apierrors.NewRequestEntityTooLargeError("limit is 3145728")),
+		Entry("too large for etcd", apierrors.NewInternalError(errors.New("etcdserver: request is too large"))),
 	)
 
 	It("stops an attempt whose record went on without it (I2)", func() {

@@ -135,6 +135,7 @@ func TestRetryI5(t *testing.T) {
 		{"failed, the submission going", seen(recorded(hasFailed), deleting, retry(1)), "Judge Refused", ""},
 		{"failed, and too late", seen(recorded(hasFailed), notAfter(ago(0)), retry(1)), "Judge Refused", "notAfter"},
 		{"failed, of an earlier attempt", seen(recorded(hasFailed, number(2)), retry(1)), "Judge Superseded", ""},
+		{"hazard 16: failed, and applied as a late report says", seen(recorded(hasFailed, appliedLater), retry(1)), "Judge Refused", "attempt 1 was reported as applied"},
 		{"succeeded", seen(recorded(hasSucceeded), retry(1)), "Judge Refused", "only a failed"},
 		{"between attempts", seen(recorded(retrying), retry(1)), "Judge Refused", "only a failed"},
 		{"unknown", seen(recorded(unknown), retry(1)), "Judge Refused", "only a failed"},
@@ -153,6 +154,12 @@ func TestRetryI5(t *testing.T) {
 		{"what had begun does not", seen(recorded(retrying), suspended, notBefore(in(time.Minute))), "Begin 2", ""},
 		{"and begins", seen(reopened), "Begin 1", ""},
 	})
+}
+
+// appliedLater has the history that a late report leaves.
+func appliedLater(a *v1alpha1.Action) {
+	o := seen(recorded(hasFailed), reported(applied))
+	a.History = late(&o, o.action()).History
 }
 
 func TestConfirm(t *testing.T) {

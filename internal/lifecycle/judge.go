@@ -78,6 +78,8 @@ func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.Tas
 	switch {
 	case action.Phase != v1alpha1.PhaseFailed:
 		return Judge{decision, v1alpha1.DecisionRefused, "only a failed submission can be retried"}
+	case appliedLate(action) > 0:
+		return Judge{decision, v1alpha1.DecisionRefused, fmt.Sprintf("attempt %d was reported as applied after it had been taken for failed, so another try could be a second effect: if it shall happen again, submit it under a new key", appliedLate(action))}
 	case action.Unapproved:
 		return Judge{decision, v1alpha1.DecisionRefused, "it was ended before it was approved, which is final: submit it under a new key"}
 	case o.Submission == nil || o.Submission.DeletionTimestamp != nil:
@@ -91,6 +93,17 @@ func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.Tas
 	next.CompletedAt, next.ExpiresAt = nil, nil
 	next.Decision = decisionRef(decision)
 	return Store{Action: next}
+}
+
+// appliedLate returns the attempt of a failed action that a late report calls applied (hazard 16), or 0. An attempt that
+// was known to be applied in time ended the action as a success, so the history has no other.
+func appliedLate(action *v1alpha1.Action) int32 {
+	for i := range action.History {
+		if action.History[i].Outcome == v1alpha1.OutcomeApplied {
+			return action.History[i].Number
+		}
+	}
+	return 0
 }
 
 // maxConfirmedResult is what the result of a confirmation may hold, as that of an effect.

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -84,8 +85,23 @@ func projectWaiting(o *Observation, action *v1alpha1.Action, status *v1alpha1.Ta
 			status.Message = f.message
 		} else if o.Flight.State == FlightFull {
 			status.Message = limitMessage
+		} else if action.Reason == v1alpha1.ReasonBusinessKeyHeld {
+			status.Message = orElse(o.wayOut(), status.Message)
 		}
 	}
+}
+
+// wayOut names the decision that gives a business key free whose holder is left alone: its submission is gone, it
+// certainly had no effect, and nothing goes on before its record expires.
+func (o *Observation) wayOut() string {
+	holder := o.Claim.Holder
+	if holder == nil || holder.Spec.Action.Phase.Terminal() || holder.Spec.Action.ExpiresAt == nil {
+		return ""
+	}
+	action := holder.Spec.Action
+	return fmt.Sprintf("the business key is held by the record of the submission %q, which was deleted before it came to an end: "+
+		"apply that again, or give the key free by a TaskDecision with action Cancel, submission %s, uid %s and attempt %d",
+		action.Submission.Name, action.Submission.Name, holder.UID, action.Attempt.Number)
 }
 
 // stamped keeps a time that was written before, so that a status does not change by itself.

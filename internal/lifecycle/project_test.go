@@ -33,6 +33,8 @@ func TestProjectARecord(t *testing.T) {
 		{"a person is asked", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown))), v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown, ""},
 		{"held, and never sent", seen(recorded(isHeld), businessKey), v1alpha1.PhasePending, v1alpha1.ReasonBusinessKeyHeld, ""},
 		{"held, and sent before", seen(recorded(isHeld, tries(1)), businessKey), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, ""},
+		{"held by what is left alone", seen(recorded(isHeld), businessKey, claimedByOther(retrying, expiresIn(time.Hour))), v1alpha1.PhasePending, v1alpha1.ReasonBusinessKeyHeld, "action Cancel, submission first, uid other-uid and attempt 1"},
+		{"held by what goes on", seen(recorded(isHeld), businessKey, claimedByOther(retrying)), v1alpha1.PhasePending, v1alpha1.ReasonBusinessKeyHeld, ""},
 		{"a Secret is missing", seen(recorded(retrying, tries(0), because(v1alpha1.ReasonDependencyMissing))), v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing, ""},
 		{"a Secret is missing by now", seen(recorded(retrying, because(v1alpha1.ReasonDependencyMissing))), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, ""},
 		{"it succeeded", seen(recorded(hasSucceeded)), v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, "it ended"},

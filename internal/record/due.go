@@ -17,14 +17,14 @@ const pageSize = 200
 
 // EachDue calls visit for every record that is due, page by page: what is transferred is what is due, and not what
 // exists. A visit that fails is the visitor's to report; the sweep goes on.
-func (s *Store) EachDue(ctx context.Context, now time.Time, namespace string, visit func(*v1alpha1.TaskRecord)) error {
+func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(*v1alpha1.TaskRecord)) error {
 	selector, err := labels.Parse(fmt.Sprintf("%s<%s", v1alpha1.LabelDue, strconv.FormatInt(now.Unix(), 10)))
 	if err != nil {
 		return err
 	}
 	page := &v1alpha1.TaskRecordList{}
 	for {
-		err := s.Client.List(ctx, page, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(page.Continue))
+		err := s.Client.List(ctx, page, client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(page.Continue))
 		if err != nil {
 			return err
 		}
