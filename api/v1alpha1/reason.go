@@ -103,4 +103,7 @@ const (
 	// AnnotationTraceparent carries the client's W3C trace context. It is no part of the action: a retry has a
 	// new trace and is the same action.
 	AnnotationTraceparent = "taskonce.dev/traceparent"
+	// AnnotationClientToken holds a random value of whoever created a submission. A client that reads its own token
+	// back knows that a create whose answer was lost was the one that landed. Nothing else depends on it.
+	AnnotationClientToken = "taskonce.dev/client-token"
 )

@@ -35,6 +35,7 @@ func TestTheRulesBite(t *testing.T) {
 		{m + "/internal/plan", m + "/internal/effect/httpcall", "only the manager chooses"},
 		{m + "/cmd/gateway", m + "/internal/effect/httpcall", "only the manager chooses"},
 		{m + "/api/v1alpha1", m + "/internal/expr", "clients import the kinds alone"},
+		{m + "/pkg/submit", m + "/internal/plan", "clients import the kinds alone"},
 		{m + "/internal/controller", m + "/test/harness", "a test's tool in the product"},
 	} {
 		if len(layout.Violations([]layout.Package{{ImportPath: tt.from, Imports: []string{tt.to}, Deps: []string{tt.to}}})) == 0 {
@@ -52,6 +53,7 @@ func TestTheRulesLetThrough(t *testing.T) {
 		{m + "/internal/effect/sqltx/ledger", m + "/internal/effect/sqltx"},
 		{m + "/internal/controller", m + "/internal/effect/effecttest"},
 		{m + "/cmd/manager", m + "/internal/effect/httpcall"},
+		{m + "/pkg/submit", m + "/api/v1alpha1"},
 	} {
 		if got := layout.Violations([]layout.Package{{ImportPath: tt.from, Imports: []string{tt.to}, Deps: []string{tt.to}}}); len(got) > 0 {
 			t.Error(got)

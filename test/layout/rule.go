@@ -82,6 +82,12 @@ var Rules = []Rule{
 		Forbids: func(_, to string) bool { return inside(to, "") && !inside(to, "api") },
 	},
 	{
+		Within:  "pkg",
+		Reason:  "a client brings the kinds along, and nothing of the operator",
+		Deep:    true,
+		Forbids: func(_, to string) bool { return inside(to, "") && !inside(to, "api") && !inside(to, "pkg") },
+	},
+	{
 		Within:  "internal",
 		Reason:  "the operator does not depend on its tests or programs",
 		Forbids: func(_, to string) bool { return inside(to, "test") || inside(to, "cmd") },

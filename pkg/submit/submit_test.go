@@ -1,0 +1,366 @@
+package submit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/pkg/submit"
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+// cut sends the request and loses the answer.
+func cut(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+	response, err := send()
+	if err != nil {
+		return nil, err
+	}
+	response.Body.Close()
+	return nil, io.ErrUnexpectedEOF
+}
+
+// silent sends the request and never answers.
+func silent(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+	if response, err := send(); err == nil {
+		response.Body.Close()
+	}
+	<-request.Context().Done()
+	return nil, request.Context().Err()
+}
+
+// gateway sends the request and answers for the API server.
+func gateway(code int) roundTrip {
+	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if response, err := send(); err == nil {
+			response.Body.Close()
+		}
+		return &http.Response{StatusCode: code, Request: request, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("upstream"))}, nil
+	}
+}
+
+// instead answers without sending.
+func instead(code int) roundTrip {
+	return func(request *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		return gateway(code)(request, func() (*http.Response, error) { return nil, io.EOF })
+	}
+}
+
+// on has requests of a method go through other networks, one after the other; the rest are as they are.
+func on(method string, networks ...roundTrip) roundTrip {
+	var seen atomic.Int32
+	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if request.Method == method {
+			if n := int(seen.Add(1)); n <= len(networks) {
+				return networks[n-1](request, send)
+			}
+		}
+		return send()
+	}
+}
+
+func both(a, b roundTrip) roundTrip {
+	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		return a(request, func() (*http.Response, error) { return b(request, send) })
+	}
+}
+
+func TestFirstAndDuplicate(t *testing.T) {
+	w := newWorld(t)
+	first := w.prepare(w.client(nil))
+	if first.State() != submit.Idle {
+		t.Fatalf("prepared it is %s", first.State())
+	}
+	receipt := w.submit(first)
+	if receipt.Answer != submit.First || receipt.Object.UID == "" || receipt.Object.Name != first.Name() {
+		t.Fatalf("the first: %s", receipt.Answer)
+	}
+	if again := w.submit(first); again.Answer != submit.First || again.Object.UID != receipt.Object.UID {
+		t.Errorf("the same Submission, again: %s", again.Answer)
+	}
+	duplicate := w.submit(w.prepare(w.client(nil), func(a *submit.Action) {
+		a.Parameters = map[string]any{"none": nil, "price": 1.1, "taskId": 42.0} // the same, written otherwise
+	}))
+	if duplicate.Answer != submit.Duplicate || duplicate.Object.UID != receipt.Object.UID {
+		t.Errorf("a duplicate: %s", duplicate.Answer)
+	}
+}
+
+// TestALostAnswer has a create that landed and was not answered: it is this client's own, and not sent again.
+func TestALostAnswer(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		network roundTrip
+	}{
+		{"cut", on(http.MethodPost, cut)},
+		{"timed out", on(http.MethodPost, silent)},
+		{"500", on(http.MethodPost, gateway(500))},
+		{"503", on(http.MethodPost, gateway(503))},
+		{"504", on(http.MethodPost, gateway(504))},
+		{"cut, and then it cannot be read, so its AlreadyExists is its own", both(on(http.MethodPost, cut), on(http.MethodGet, instead(503)))},
+		{"cut, and sent again, and cut again", both(on(http.MethodPost, cut, cut), on(http.MethodGet, instead(503), instead(500)))},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.client(test.network)
+			c.RequestTimeout = 2 * time.Second
+			if receipt := w.submit(w.prepare(c)); receipt.Answer != submit.First {
+				t.Errorf("its own create is told as %s", receipt.Answer)
+			}
+			if n := len(w.there()); n != 1 {
+				t.Errorf("%d submissions", n)
+			}
+		})
+	}
+}
+
+// TestWhatDidNotArriveIsSentAgain has creates that never reached the API server.
+func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
+	w := newWorld(t)
+	var told atomic.Int32
+	c := w.client(on(http.MethodPost, instead(503), instead(429), instead(408)))
+	c.OnRetry = func(string, error) { told.Add(1) }
+	if receipt := w.submit(w.prepare(c)); receipt.Answer != submit.First || told.Load() == 0 {
+		t.Errorf("%s, after %d retries", receipt.Answer, told.Load())
+	}
+}
+
+func TestItSurvivesARestart(t *testing.T) {
+	w := newWorld(t)
+	ctx, crash := context.WithCancel(t.Context())
+	dying := w.prepare(w.client(on(http.MethodPost, func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		defer crash()
+		return cut(r, send)
+	})))
+	_, err := dying.Submit(ctx)
+	var unknown *submit.UnknownError
+	if !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) || dying.State() != submit.Unknown {
+		t.Fatalf("%s, %v", dying.State(), err)
+	}
+	// The key is all that the next process has.
+	receipt := w.submit(w.prepare(w.client(nil)))
+	if receipt.Answer != submit.Duplicate || len(w.there()) != 1 {
+		t.Errorf("%s, %d submissions", receipt.Answer, len(w.there()))
+	}
+	// And this one, had it gone on, would know that it was the first.
+	if receipt := w.submit(dying); receipt.Answer != submit.First {
+		t.Errorf("gone on: %s", receipt.Answer)
+	}
+}
+
+// TestOneOfTwentyIsTheFirst has twenty clients submit one action, half of them over a network that loses answers.
+func TestOneOfTwentyIsTheFirst(t *testing.T) {
+	w := newWorld(t)
+	var firsts, duplicates atomic.Int32
+	var clients sync.WaitGroup
+	for i := range 20 {
+		network := roundTrip(nil)
+		if i%2 == 0 {
+			network = both(on(http.MethodPost, cut, cut), on(http.MethodGet, cut))
+		}
+		s := w.prepare(w.client(network))
+		clients.Go(func() {
+			receipt, err := s.Submit(t.Context())
+			switch {
+			case err != nil:
+				t.Error(err)
+			case receipt.Answer == submit.First:
+				firsts.Add(1)
+			default:
+				duplicates.Add(1)
+			}
+		})
+	}
+	clients.Wait()
+	if firsts.Load() != 1 || duplicates.Load() != 19 || len(w.there()) != 1 {
+		t.Errorf("%d firsts, %d duplicates, %d submissions", firsts.Load(), duplicates.Load(), len(w.there()))
+	}
+}
+
+func TestAnotherPayload(t *testing.T) {
+	w := newWorld(t)
+	w.submit(w.prepare(w.client(nil)))
+	for reason, edit := range map[string]func(*submit.Action){
+		"parameters": func(a *submit.Action) { a.Parameters = map[string]any{"taskId": 43} },
+		"none":       func(a *submit.Action) { a.Parameters = nil },
+		"template":   func(a *submit.Action) { a.Template = "other" },
+	} {
+		s := w.prepare(w.client(nil), edit)
+		_, err := s.Submit(t.Context())
+		var other *submit.OtherPayloadError
+		if !errors.As(err, &other) || other.Existing.Name != s.Name() || s.State() != submit.Idle {
+			t.Errorf("%s: %s, %v", reason, s.State(), err)
+		}
+	}
+	// A lost answer does not make another's object this client's own.
+	s := w.prepare(w.client(on(http.MethodPost, cut)), func(a *submit.Action) { a.Template = "other" })
+	var other *submit.OtherPayloadError
+	if _, err := s.Submit(t.Context()); !errors.As(err, &other) || s.State() != submit.Unknown {
+		t.Errorf("after a lost answer: %s, %v", s.State(), err)
+	}
+}
+
+func TestARefusal(t *testing.T) {
+	w := newWorld(t)
+	for reason, edit := range map[string]func(*submit.Action){
+		"no such namespace": func(a *submit.Action) { a.Namespace = "nowhere" },
+		"invalid":           func(a *submit.Action) { a.Template = "No Such Name" },
+	} {
+		s := w.prepare(w.client(nil), edit)
+		_, err := s.Submit(t.Context())
+		var refused *submit.RefusedError
+		if !errors.As(err, &refused) || s.State() != submit.Idle {
+			t.Errorf("%s: %s, %v", reason, s.State(), err)
+		}
+		var status apierrors.APIStatus
+		if !errors.As(err, &status) {
+			t.Errorf("%s: the API server's own answer is lost: %v", reason, err)
+		}
+	}
+}
+
+// TestARefusalAfterALostAnswer: what comes later says nothing about what was sent earlier.
+func TestARefusalAfterALostAnswer(t *testing.T) {
+	w := newWorld(t)
+	s := w.prepare(w.client(both(on(http.MethodPost, cut, instead(403)), on(http.MethodGet, instead(503), instead(503)))))
+	_, err := s.Submit(t.Context())
+	var unknown *submit.UnknownError
+	if !errors.As(err, &unknown) || !apierrors.IsForbidden(err) || s.State() != submit.Unknown {
+		t.Fatalf("%s, %v", s.State(), err)
+	}
+	if receipt := w.submit(s); receipt.Answer != submit.First {
+		t.Errorf("asked again: %s", receipt.Answer)
+	}
+}
+
+// TestARefusalByAWebhookIsComparedToo: an admission webhook may answer a reused key before the API server does.
+func TestARefusalByAWebhookIsComparedToo(t *testing.T) {
+	w := newWorld(t)
+	w.submit(w.prepare(w.client(nil)))
+	same := w.prepare(w.client(on(http.MethodPost, instead(403))))
+	if receipt := w.submit(same); receipt.Answer != submit.Duplicate {
+		t.Errorf("%s", receipt.Answer)
+	}
+}
+
+func TestNothingIsSentWithoutTime(t *testing.T) {
+	w := newWorld(t)
+	s := w.prepare(w.client(nil))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Submit(ended); !errors.Is(err, context.Canceled) || s.State() != submit.Idle {
+		t.Errorf("%s, %v", s.State(), err)
+	}
+	if n := len(w.there()); n != 0 {
+		t.Errorf("%d submissions", n)
+	}
+}
+
+// TestNobodyListens: where no connection is made nothing can have been created.
+func TestNobodyListens(t *testing.T) {
+	w := newWorld(t)
+	address, err := harness.UnusedAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := submit.Connect(&rest.Config{Host: "http://" + address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.MaxDelay, c.OnRetry = time.Millisecond, func(string, error) { cancel() }
+	s := w.prepare(c)
+	if _, err := s.Submit(ctx); !errors.Is(err, context.Canceled) || s.State() != submit.Idle {
+		t.Errorf("%s, %v", s.State(), err)
+	}
+}
+
+func TestDeletedBetweenTheRefusalAndTheLook(t *testing.T) {
+	w := newWorld(t)
+	there := w.submit(w.prepare(w.client(nil)))
+	s := w.prepare(w.client(on(http.MethodGet, func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if err := w.api.Delete(t.Context(), there.Object); err != nil {
+			t.Error(err)
+		}
+		return send()
+	})))
+	if receipt := w.submit(s); receipt.Answer != submit.First || receipt.Object.UID == there.Object.UID {
+		t.Errorf("%s", receipt.Answer)
+	}
+}
+
+func TestWhatIsWrongWithAnActionIsToldBeforeAnythingIsSent(t *testing.T) {
+	c := &submit.Client{} // it has no connection
+	for reason, test := range map[string]struct {
+		action submit.Action
+		says   string
+	}{
+		"no key":         {submit.Action{Template: "t"}, "the key is empty"},
+		"no template":    {submit.Action{Key: "k"}, "template is missing"},
+		"no object":      {submit.Action{Key: "k", Template: "t", Parameters: []int{1}}, "must be a JSON object"},
+		"no JSON":        {submit.Action{Key: "k", Template: "t", Parameters: func() {}}, "parameters: "},
+		"a large number": {submit.Action{Key: "k", Template: "t", Parameters: map[string]any{"n": uint64(1 << 63)}}, "write it as a string"},
+	} {
+		if _, err := c.Prepare(test.action); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	derived, err := v1alpha1.NameForKey("a:b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := func(name, key string) *v1alpha1.TaskSubmission {
+		o := &v1alpha1.TaskSubmission{Spec: v1alpha1.TaskSubmissionSpec{IdempotencyKey: key, TemplateRef: v1alpha1.TemplateRef{Name: "t"}}}
+		o.Name = name
+		return o
+	}
+	for _, test := range []struct{ reason, name, key, want, says string }{
+		{"the name is the key", "a", "", "a", ""},
+		{"the key makes the name", "", "a:b", derived, ""},
+		{"another name than the key's", "x", "a:b", "", `it is "a-b-`},
+		{"a name that cannot be a key", "a.b", "", "", `the name to "a-b-`},
+		{"neither", "", "", "", "the key is empty"},
+	} {
+		s, err := c.PrepareObject(object(test.name, test.key))
+		if test.says != "" {
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: %v", test.reason, err)
+			}
+		} else if err != nil || s.Name() != test.want {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+	generated := object("", "a")
+	generated.GenerateName = "a-"
+	if _, err := c.PrepareObject(generated); err == nil || !strings.Contains(err.Error(), "generateName") {
+		t.Errorf("generateName: %v", err)
+	}
+}
+
+func TestWhatIsSent(t *testing.T) {
+	w := newWorld(t)
+	at := time.Now().Add(time.Hour).Truncate(time.Second)
+	s := w.prepare(w.client(nil), func(a *submit.Action) {
+		a.NotBefore, a.NotAfter, a.Traceparent = at, at.Add(time.Hour), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	})
+	w.submit(s)
+	stored := &v1alpha1.TaskSubmission{}
+	if err := w.api.Get(t.Context(), client.ObjectKeyFromObject(s.Object()), stored); err != nil {
+		t.Fatal(err)
+	}
+	if stored.Key() != s.Key() || !stored.Spec.NotBefore.Time.Equal(at) || !stored.Spec.NotAfter.Time.Equal(at.Add(time.Hour)) ||
+		stored.Annotations[v1alpha1.AnnotationTraceparent] == "" || !bytes.Equal(stored.Spec.Parameters.Raw, s.Object().Spec.Parameters.Raw) {
+		t.Errorf("%+v", stored)
+	}
+}
