@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/failpoint"
 	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
@@ -89,9 +90,9 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		return nil
 	}
 	subject.flight, subject.full = flight, false
-	failpoint("before-record")
+	failpoint.Here(failpoint.BeforeRecord)
 	stored, err := r.write(ctx, subject, step.Action)
-	failpoint("after-record")
+	failpoint.Here(failpoint.AfterRecord)
 	switch {
 	case err == nil:
 		subject.flight.Acknowledge()
@@ -113,7 +114,7 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 	if err != nil {
 		return r.lost(subject, err)
 	}
-	failpoint("after-conclude")
+	failpoint.Here(failpoint.AfterConclude)
 	if finished {
 		r.removeFlight(subject)
 	}

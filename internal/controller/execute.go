@@ -9,6 +9,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/failpoint"
 	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
@@ -19,7 +20,7 @@ func (r *Submissions) launch(subject *subject) {
 	run := subject.plan.Effect.Execute
 	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
 		report := reportOf(guarded(ctx, attempt, run))
-		failpoint("after-answer")
+		failpoint.Here(failpoint.AfterAnswer)
 		return report
 	})
 }

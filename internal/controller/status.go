@@ -9,6 +9,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/failpoint"
 )
 
 // writeStatus writes the projection where it differs from what was read. A submission that is gone needs no
@@ -17,7 +18,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	if equality.Semantic.DeepEqual(subject.submission.Status, status) {
 		return nil
 	}
-	failpoint("before-status")
+	failpoint.Here(failpoint.BeforeStatus)
 	updated := subject.submission.DeepCopy()
 	updated.Status = status
 	err := r.Client.Status().Update(ctx, updated)
@@ -29,7 +30,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	failpoint("after-status")
+	failpoint.Here(failpoint.AfterStatus)
 	logStatus(ctx, &status)
 	subject.submission = updated
 	if status.Phase.Terminal() {

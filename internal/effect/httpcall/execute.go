@@ -43,7 +43,7 @@ func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 	if err != nil {
 		return rejected(err)
 	}
-	answer, failure := c.client.exchange(ctx, request, attempt.Deadline, !c.idempotent)
+	answer, failure := c.client.exchange(traced(ctx), request, attempt.Deadline, !c.idempotent)
 	if failure != nil {
 		return failure.outcome()
 	}

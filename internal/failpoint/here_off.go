@@ -1,0 +1,6 @@
+//go:build !faults
+
+package failpoint
+
+// Here does nothing.
+func Here(Name) {}
