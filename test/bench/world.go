@@ -77,17 +77,11 @@ func (w *world) startManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	health, err := harness.UnusedAddress()
-	if err != nil {
-		return err
-	}
-	w.manager, err = harness.Launch("manager", filepath.Join(w.plane.Dir, "manager.log"), nil, filepath.Join(w.plane.Dir, "manager"), "--kubeconfig="+kubeconfig,
-		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address="+health,
-		"--allow-loopback-receivers", "--sweep-interval="+sweepInterval.String())
-	if err != nil {
-		return err
-	}
-	return w.manager.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, "http://"+health+"/readyz") })
+	w.manager, err = harness.Manager{
+		Program: filepath.Join(w.plane.Dir, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(w.plane.Dir, "manager.log"),
+		Flags: []string{"--sweep-interval=" + sweepInterval.String()},
+	}.Start(ctx)
+	return err
 }
 
 // shut ends what runs.

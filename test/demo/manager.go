@@ -17,24 +17,14 @@ type manager struct {
 }
 
 // start returns when the manager is ready.
-func (m *manager) start(ctx context.Context) error {
-	health, err := harness.UnusedAddress()
-	if err != nil {
-		return err
-	}
+func (m *manager) start(ctx context.Context) (err error) {
 	var environment []string
 	if m.fault != "" {
 		environment = append(environment, "TASKONCE_FAULT="+m.fault)
 	}
-	m.Process, err = harness.Launch("manager", filepath.Join(m.dir, "manager.log"), environment, filepath.Join(m.dir, managerProgram),
-		"--kubeconfig="+m.kubeconfig,
-		"--leader-elect=false",
-		"--metrics-bind-address=0",
-		"--health-probe-bind-address="+health,
-		"--allow-loopback-receivers",
-	)
-	if err != nil {
-		return err
-	}
-	return m.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, "http://"+health+"/readyz") })
+	m.Process, err = harness.Manager{
+		Program: filepath.Join(m.dir, managerProgram), Kubeconfig: m.kubeconfig,
+		Log: filepath.Join(m.dir, "manager.log"), Environment: environment,
+	}.Start(ctx)
+	return err
 }

@@ -34,7 +34,10 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.launch(ctx, "receiver", "http://"+receiverAddress, "--listen", receiverAddress, "--log", ledgerPath(w.c)); err != nil {
+	err = w.launch(ctx, "http://"+receiverAddress, func() (*harness.Process, error) {
+		return harness.Launch("receiver", w.log("receiver"), nil, filepath.Join(w.bin, "receiver"), "--listen", receiverAddress, "--log", ledgerPath(w.c))
+	})
+	if err != nil {
 		return err
 	}
 	for _, template := range templates {
@@ -42,17 +45,18 @@ func (w *world) start(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.launch(ctx, "manager", "http://"+probeAddress+"/readyz",
-		"--kubeconfig", kubeconfig, "--leader-elect=false", "--allow-loopback-receivers",
-		"--metrics-bind-address=0", "--health-probe-bind-address="+probeAddress)
+	manager := harness.Manager{Program: filepath.Join(w.bin, "manager"), Kubeconfig: kubeconfig, Log: w.log("manager"), Probe: probeAddress}
+	return w.launch(ctx, "http://"+probeAddress+"/readyz", manager.Launch)
 }
 
+func (w *world) log(program string) string { return filepath.Join(w.c.Dir, program+".log") }
+
 // launch starts one of the programs and returns when its address answers.
-func (w *world) launch(ctx context.Context, name, url string, args ...string) error {
+func (w *world) launch(ctx context.Context, url string, start func() (*harness.Process, error)) error {
 	if harness.Answers(ctx, url) {
 		return fmt.Errorf("something else is already listening at %s", url)
 	}
-	p, err := harness.Launch(name, filepath.Join(w.c.Dir, name+".log"), nil, filepath.Join(w.bin, name), args...)
+	p, err := start()
 	if err != nil {
 		return err
 	}

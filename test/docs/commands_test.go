@@ -73,8 +73,7 @@ func newReader(t *testing.T) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.manager, err = harness.Launch("manager", filepath.Join(plane.Dir, "manager.log"), nil, filepath.Join(bin, "manager"), "--kubeconfig="+kubeconfig,
-		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--allow-loopback-receivers")
+	r.manager, err = harness.Manager{Program: filepath.Join(bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log")}.Launch()
 	if err != nil {
 		t.Fatal(err)
 	}
