@@ -117,6 +117,7 @@ func setup(mgr ctrl.Manager, options *options) error {
 	}
 	submissions.Init(options.maxInFlight)
 	return errors.Join(
+		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans}).SetupWithManager(mgr),
 		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval}),

@@ -26,17 +26,23 @@ const (
 
 // asker is one client: it submits, waits, reads, deletes and re-creates.
 type asker struct {
-	w      *world
-	number int
-	random *rand.Rand
+	w         *world
+	number    int
+	random    *rand.Rand
+	decisions int // that it made
 }
 
-// ask runs the clients until ctx ends.
+// asker returns the client of a number.
+func (w *world) asker(number int) *asker {
+	return &asker{w: w, number: number, random: draw(w.options.Seed, fmt.Sprintf("client %d", number))}
+}
+
+// ask runs the clients, and one who answers for unknown outcomes, until ctx ends.
 func (w *world) ask(ctx context.Context) {
 	begun := time.Now()
 	var work sync.WaitGroup
 	for i := range w.options.Clients {
-		a := &asker{w: w, number: i, random: draw(w.options.Seed, fmt.Sprintf("client %d", i))}
+		a := w.asker(i)
 		work.Go(func() {
 			for ctx.Err() == nil {
 				newest := int(time.Since(begun) / pace)
@@ -45,17 +51,24 @@ func (w *world) ask(ctx context.Context) {
 			}
 		})
 	}
+	work.Go(func() { w.asker(w.options.Clients).audit(ctx) })
 	work.Wait()
 }
 
 func (a *asker) once(ctx context.Context, key string) {
 	switch n := a.random.IntN(100); {
-	case n < 55:
+	case n < 8:
+		if a.submit(ctx, key, a.payload()) {
+			a.react(ctx, key, a.read(ctx, key)) // cancelled while it begins
+		}
+	case n < 50:
 		if a.submit(ctx, key, a.payload()) {
 			a.wait(ctx, key)
 		}
-	case n < 75:
+	case n < 62:
 		a.read(ctx, key)
+	case n < 76:
+		a.react(ctx, key, a.read(ctx, key))
 	case n < 88:
 		a.remove(ctx, key)
 	default:
@@ -107,19 +120,29 @@ func (a *asker) read(ctx context.Context, key string) observation {
 	})
 }
 
-// wait reads until the submission has come to its end, or for a while.
-func (a *asker) wait(ctx context.Context, key string) {
+// wait reads until the submission has come to its end, or for a while, and returns what was read last.
+func (a *asker) wait(ctx context.Context, key string) (seen observation) {
 	for range 15 {
-		if seen := a.read(ctx, key); !seen.certain || !seen.done || seen.phase.Terminal() {
-			return
+		seen = a.read(ctx, key)
+		if !seen.certain || !seen.done || seen.phase.Terminal() || ctx.Err() != nil {
+			break
+		}
+		if seen.reason == v1alpha1.ReasonAwaitingApproval {
+			a.react(ctx, key, seen)
 		}
 		pass(ctx, glance)
 	}
+	return seen
 }
 
+// remove deletes the submission, by force every other time.
 func (a *asker) remove(ctx context.Context, key string) {
 	a.w.history.record(a.number, operation{key: key, kind: opDelete}, func(seen *observation) {
-		err := a.w.api.Delete(ctx, &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: a.w.namespace, Name: key}})
+		var how []client.DeleteOption
+		if a.random.IntN(2) == 0 {
+			how = append(how, client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground))
+		}
+		err := a.w.api.Delete(ctx, &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: a.w.namespace, Name: key}}, how...)
 		switch {
 		case err == nil:
 			a.w.tally.add("submissions deleted", 1)

@@ -3,42 +3,43 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
-	"syscall"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/failpoint"
 )
 
-// failpoints are the places at which the operator can be told to die, as in internal/controller.
-var failpoints = []string{"before-record", "after-record", "after-answer", "after-conclude", "before-status", "after-status"}
-
-// errNotFired says that a failpoint was not come by in time; it is tried again.
-var errNotFired = errors.New("it was not come by")
+// errNotFired says that a fault met nothing that it could disturb in time; it is tried again.
+var errNotFired = errors.New("nothing was disturbed")
 
 // fault disturbs the operator once, and leaves two replicas and an API server that work or soon will.
 type fault struct {
 	name string
-	do   func(ctx context.Context, w *world, random *rand.Rand) error
+	// in is the mode that it is for; none: either.
+	in mode
+	do func(ctx context.Context, w *world, random *rand.Rand) error
 }
 
 func faults() []fault {
 	list := []fault{
-		{"kill", func(_ context.Context, w *world, random *rand.Rand) error {
+		{"kill", "", func(_ context.Context, w *world, random *rand.Rand) error {
 			w.replicas[random.IntN(2)].kill()
 			return nil
 		}},
-		{"kill both", func(_ context.Context, w *world, _ *rand.Rand) error {
+		{"kill both", "", func(_ context.Context, w *world, _ *rand.Rand) error {
 			w.replicas[0].kill()
 			w.replicas[1].kill()
 			return nil
 		}},
-		{"stop past the lease", stopPastLease},
-		{"API server killed", killAPIServer},
-		{"etcd paused", pauseEtcd},
+		{"stop past the lease", elected, stopPastLease},
+		{"stop past the take-over", active, stopPastTakeOver},
+		{"API server killed", "", killAPIServer},
+		{"etcd paused", "", pauseEtcd},
+		{"watches cut", "", cutWatches},
+		{"answers lost", "", loseAnswers},
 	}
-	for _, name := range failpoints {
-		list = append(list, fault{"failpoint " + name, func(ctx context.Context, w *world, random *rand.Rand) error {
+	for _, name := range failpoint.All {
+		list = append(list, fault{"failpoint " + string(name), "", func(ctx context.Context, w *world, random *rand.Rand) error {
 			return die(ctx, w, random.IntN(2), name)
 		}})
 	}
@@ -49,11 +50,7 @@ func faults() []fault {
 func stopPastLease(ctx context.Context, w *world, random *rand.Rand) error {
 	first := random.IntN(2)
 	for _, r := range []*replica{w.replicas[first], w.replicas[1-first]} {
-		if err := r.signal(syscall.SIGSTOP); err != nil {
-			return err
-		}
-		pass(ctx, lease+time.Second)
-		if err := r.signal(syscall.SIGCONT); err != nil {
+		if err := r.stop(ctx, lease+time.Second); err != nil {
 			return err
 		}
 		pass(ctx, time.Second)
@@ -61,9 +58,14 @@ func stopPastLease(ctx context.Context, w *world, random *rand.Rand) error {
 	return nil
 }
 
+// stopPastTakeOver stops a replica until the other one has taken its attempts as lost.
+func stopPastTakeOver(ctx context.Context, w *world, random *rand.Rand) error {
+	return w.replicas[random.IntN(2)].stop(ctx, orphaned+2*time.Second)
+}
+
 // killAPIServer cuts every watch, too.
 func killAPIServer(ctx context.Context, w *world, random *rand.Rand) error {
-	if err := w.plane.KillAPIServer(ctx); err != nil {
+	if err := w.plane.KillAPIServer(); err != nil {
 		return err
 	}
 	pass(ctx, time.Duration(random.IntN(2000))*time.Millisecond)
@@ -71,60 +73,57 @@ func killAPIServer(ctx context.Context, w *world, random *rand.Rand) error {
 }
 
 func pauseEtcd(ctx context.Context, w *world, random *rand.Rand) error {
-	if err := w.plane.PauseEtcd(ctx); err != nil {
+	if err := w.plane.PauseEtcd(); err != nil {
 		return err
 	}
 	pass(ctx, time.Second+time.Duration(random.IntN(2000))*time.Millisecond)
-	return w.plane.ResumeEtcd(context.WithoutCancel(ctx))
+	return w.plane.ResumeEtcd()
 }
 
-// die has one replica started with a failpoint, and the other one out of its way until that has fired.
-func die(ctx context.Context, w *world, which int, failpoint string) error {
-	fired := w.replicas[which].arm(failpoint)
-	w.replicas[1-which].down()
-	defer w.replicas[1-which].up()
+// cutWatches leaves the replicas with what they have seen, for a while that differs between them.
+func cutWatches(ctx context.Context, w *world, random *rand.Rand) error {
+	watches := 0
+	for _, r := range w.replicas {
+		watches += r.wire.cut(time.Duration(random.IntN(3000)) * time.Millisecond)
+	}
+	if watches == 0 {
+		return errNotFired
+	}
+	pass(ctx, time.Second)
+	return nil
+}
+
+// loseAnswers has writes succeed whose answers never come.
+func loseAnswers(ctx context.Context, w *world, random *rand.Rand) error {
+	n := 1 + random.IntN(5)
+	first, second := w.replicas[0].wire.loseAnswers(n), w.replicas[1].wire.loseAnswers(n)
+	defer w.replicas[0].wire.loseAnswers(0)
+	defer w.replicas[1].wire.loseAnswers(0)
+	return await(ctx, first, second)
+}
+
+// die has one replica started with a failpoint. Where one leads, the other one is out of its way until that has fired.
+func die(ctx context.Context, w *world, which int, name failpoint.Name) error {
+	armed, other := w.replicas[which], w.replicas[1-which]
+	fired := armed.arm(name)
+	if w.mode == elected {
+		other.down()
+		defer other.up()
+	}
+	defer armed.disarm()
+	return await(ctx, fired, nil)
+}
+
+// await waits, for as long as it makes sense, until one of two things has happened.
+func await(ctx context.Context, one, other <-chan struct{}) error {
 	select {
-	case <-fired:
+	case <-one:
+		return nil
+	case <-other:
 		return nil
 	case <-time.After(10 * lease):
-		w.replicas[which].disarm()
 		return errNotFired
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// disturb brings all faults in an order that is drawn, over and over, until the time is over and each has happened.
-func (w *world) disturb(ctx context.Context, out io.Writer) error {
-	random := draw(w.options.Seed, "faults")
-	begun := time.Now()
-	missing := map[string]bool{}
-	for _, f := range faults() {
-		missing[f.name] = true
-	}
-	for {
-		bag := faults()
-		random.Shuffle(len(bag), func(i, j int) { bag[i], bag[j] = bag[j], bag[i] })
-		for _, f := range bag {
-			switch since := time.Since(begun); {
-			case since > w.options.Duration && len(missing) == 0:
-				return nil
-			case since > w.options.Duration+patience:
-				return fmt.Errorf("these faults never happened: %v", missing)
-			case since > w.options.Duration && !missing[f.name]:
-				continue
-			}
-			pass(ctx, time.Duration(random.IntN(800))*time.Millisecond)
-			fmt.Fprintf(out, "%6.1fs  %s\n", time.Since(begun).Seconds(), f.name)
-			switch err := f.do(ctx, w, random); {
-			case errors.Is(err, errNotFired):
-				fmt.Fprintf(out, "%6.1fs  %s: %v\n", time.Since(begun).Seconds(), f.name, err)
-			case err != nil:
-				return fmt.Errorf("%s: %w", f.name, err)
-			default:
-				delete(missing, f.name)
-				w.tally.add("fault: "+f.name, 1)
-			}
-		}
 	}
 }

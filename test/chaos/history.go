@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -13,6 +15,7 @@ const (
 	opSubmit operationKind = "submit"
 	opRead   operationKind = "read"
 	opDelete operationKind = "delete"
+	opDecide operationKind = "decide"
 )
 
 // operation is what a client asks for.
@@ -20,6 +23,10 @@ type operation struct {
 	key     string
 	kind    operationKind
 	payload int // of a submit
+
+	// of a decision
+	decision v1alpha1.DecisionAction
+	attempt  int32
 }
 
 // observation is what a client was told.
@@ -34,10 +41,15 @@ type observation struct {
 	reason v1alpha1.Reason
 	digest string
 	spec   string // the digest of its payload
+
+	uid      types.UID
+	attempts int32
+	message  string
 }
 
 func (o *observation) see(s *v1alpha1.TaskSubmission) {
 	o.phase, o.reason, o.digest = s.Status.Phase, s.Status.Reason, s.Status.ResultDigest
+	o.uid, o.attempts, o.message = s.UID, s.Status.Attempts, s.Status.Message
 	o.spec, _ = v1alpha1.PayloadDigest(&s.Spec)
 }
 

@@ -42,6 +42,9 @@ func describe(asked operation, answer told) string {
 	if asked.kind == opSubmit {
 		text += fmt.Sprintf(" payload %d", asked.payload)
 	}
+	if asked.kind == opDecide {
+		text += fmt.Sprintf(" %s of attempt %d", asked.decision, asked.attempt)
+	}
 	switch {
 	case !answer.certain:
 		return text + ": no answer"

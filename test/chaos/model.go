@@ -1,8 +1,10 @@
 package main
 
+import "github.com/taskonce/taskonce/api/v1alpha1"
+
 // state of one key, as its clients may know it. The API server's part is a register: there is a submission or there
 // is none. The operator's part is the first end: whoever was told it fixes it for everyone, whatever happens to
-// submissions afterwards.
+// submissions afterwards. Only a Retry takes an end back, and only Failed.
 type state struct {
 	exists  bool
 	payload int
@@ -10,6 +12,8 @@ type state struct {
 	end     end
 	// told is what the present submission was seen to have ended with: that does not change while it exists.
 	told bool
+	// retries is how many Retry decisions were made that were not needed yet to explain anything.
+	retries int
 }
 
 // end is how an action ended, for everyone.
@@ -44,6 +48,8 @@ func step(s state, asked operation, answer told) (bool, state) {
 		ok := answer.done == s.exists
 		s.exists, s.told = false, false
 		return ok, s
+	case opDecide:
+		return true, decided(s, asked)
 	default:
 		return read(s, answer)
 	}
@@ -59,8 +65,26 @@ func maybe(s state, asked operation) state {
 		}
 	case opDelete:
 		s.exists, s.told = false, false
+	case opDecide:
+		return decided(s, asked)
 	}
 	return s
+}
+
+// decided is the state after a decision. All but Retry lead to an end or to none, and whoever reads is told.
+func decided(s state, asked operation) state {
+	if asked.decision == v1alpha1.DecisionRetry {
+		s.retries++
+	}
+	return s
+}
+
+// reopened is the state after a Retry has taken an end back.
+func reopened(s state) (bool, state) {
+	ok := s.ended && s.end.phase == string(v1alpha1.PhaseFailed) && s.retries > 0
+	s.retries--
+	s.ended, s.told = false, false
+	return ok, s
 }
 
 func read(s state, answer told) (bool, state) {
@@ -71,16 +95,18 @@ func read(s state, answer told) (bool, state) {
 		return true, s
 	case answer.payload != s.payload:
 		return false, s
+	case !answer.terminal && s.told:
+		return reopened(s) // else an end is never taken back while the submission exists
 	case !answer.terminal:
-		return !s.told, s // an end is never taken back while the submission exists
-	}
-	s.told = true
-	switch {
-	case answer.refused:
 		return true, s
-	case s.ended:
-		return s.end == answer.end, s
+	case answer.refused:
+		s.told = true
+		return true, s
 	}
-	s.ended, s.end = true, answer.end
-	return true, s
+	ok := true
+	if s.ended && s.end != answer.end {
+		ok, s = reopened(s)
+	}
+	s.told, s.ended, s.end = true, true, answer.end
+	return ok, s
 }

@@ -34,6 +34,10 @@ func saw(payload string, phase v1alpha1.Phase, reason v1alpha1.Reason, digest st
 	return event{operation: operation{kind: opRead}, observation: observation{certain: true, done: true, phase: phase, reason: reason, digest: digest, spec: payload}}
 }
 
+func retried() event {
+	return event{operation: operation{kind: opDecide, decision: v1alpha1.DecisionRetry}, observation: observation{certain: true, done: true}}
+}
+
 func noAnswer(e event) event {
 	e.observation = observation{}
 	return e
@@ -49,6 +53,7 @@ func TestLinearizable(t *testing.T) {
 	success := func(digest string) event { return saw("0", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, digest) }
 	reused := saw("1", v1alpha1.PhaseFailed, v1alpha1.ReasonKeyReused, "")
 	pending := saw("0", v1alpha1.PhasePending, v1alpha1.ReasonAccepted, "")
+	failed := saw("0", v1alpha1.PhaseFailed, v1alpha1.ReasonRejected, "")
 	for _, tt := range []struct {
 		reason string
 		events []event
@@ -66,6 +71,12 @@ func TestLinearizable(t *testing.T) {
 		{"planted: two were created", inTurn(submitted(0, true), submitted(0, true)), false},
 		{"planted: another's payload", inTurn(submitted(0, true), reused), false},
 		{"planted: found though it was deleted", inTurn(submitted(0, true), deleted(true), success("a")), false},
+		{"a failed action is tried again", inTurn(submitted(0, true), failed, retried(), pending, success("a")), true},
+		{"it is tried again though nobody was told so", inTurn(submitted(0, true), failed, noAnswer(retried()), success("a")), true},
+		{"it is tried again and seen in the next submission", inTurn(submitted(0, true), failed, retried(), deleted(true), submitted(0, true), pending, success("a")), true},
+		{"planted: Success after Failed, and nobody asked for it", inTurn(submitted(0, true), failed, success("a"), retried()), false},
+		{"planted: one Retry, two more ends", inTurn(submitted(0, true), failed, retried(), pending, failed, pending, success("a")), false},
+		{"planted: Success is tried again", inTurn(submitted(0, true), success("a"), retried(), pending), false},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			picture := filepath.Join(t.TempDir(), "history.html")

@@ -19,33 +19,40 @@ const (
 	moveReject     move = "reject"      // do nothing, and answer 422
 )
 
-// odds of the moves, in a hundred.
-var odds = []struct {
-	move   move
-	chance int
-}{
+// chance of a move, in a hundred.
+type chance struct {
+	move move
+	odds int
+}
+
+// usual are the chances of a run.
+var usual = []chance{
 	{moveApply, 58}, {moveStall, 5}, {moveDropBefore, 6}, {moveDropAfter, 8},
 	{moveError, 6}, {moveHalf, 5}, {moveBusy, 8}, {moveReject, 4},
 }
+
+// stalling are the chances of a receiver that is slow.
+var stalling = []chance{{moveApply, 40}, {moveStall, 60}}
 
 // kindCalls is the number of the call from which on the receiver is kind, so that a run comes to its end.
 const kindCalls = 5
 
 // moveOf returns what is made of the nth call of a key, from 1.
-func moveOf(seed uint64, key string, n int) move {
+func moveOf(chances []chance, seed uint64, key string, n int) move {
 	if n >= kindCalls {
 		return moveApply
 	}
 	left := draw(seed, fmt.Sprintf("call %d of %s", n, key)).IntN(100)
-	for _, o := range odds {
-		if left -= o.chance; left < 0 {
-			return o.move
+	for _, c := range chances {
+		if left -= c.odds; left < 0 {
+			return c.move
 		}
 	}
 	return moveApply
 }
 
-// loses reports whether the caller cannot know what came of its call.
+// loses reports whether the caller cannot know what came of its call. (A stalled answer may still reach a caller that
+// was stopped meanwhile.)
 func (m move) loses() bool {
-	return slices.Contains([]move{moveStall, moveDropBefore, moveDropAfter, moveError, moveHalf}, m)
+	return slices.Contains([]move{moveDropBefore, moveDropAfter, moveError, moveHalf}, m)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -14,9 +15,13 @@ const (
 	// timeout of an attempt, as the templates state it.
 	timeout = time.Second
 	// stall is longer than timeout, and shorter than timeout and settleAfter together.
-	stall = 1600 * time.Millisecond
-	// settleAfter is when the templates believe that nothing happened.
-	settleAfter = 3 * time.Second
+	stall = 2 * time.Second
+	// tooLate is when the receiver applies a call no more: on a slow machine, too, what it promises of settleAfter is true.
+	tooLate = stall + time.Second
+	// settleAfter is when the templates, and people, believe that nothing happened.
+	settleAfter = 4 * time.Second
+	// orphaned is how long an attempt of a silent process is waited for.
+	orphaned = timeout + lifecycle.Grace
 	// patience is how long anything is waited for: several times what a slow machine needs.
 	patience = 2 * time.Minute
 	// glance is how often that is looked at which tells nobody that it changed.
@@ -33,6 +38,9 @@ type Options struct {
 	Clients int
 	// Keep keeps the folder with the logs, also when all is well.
 	Keep bool
+	// Weakness switches a rule of the operator off, so that the verdict can be seen to find what it prevents. Then no
+	// other fault comes, and the receiver stalls.
+	Weakness string
 	// ControlPlane is one that runs already, with the CRDs; nil: Run starts one and stops it.
 	ControlPlane *harness.ControlPlane
 }

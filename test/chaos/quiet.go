@@ -21,13 +21,15 @@ type evidence struct {
 	submissions map[string]v1alpha1.TaskSubmission
 	records     map[string]v1alpha1.TaskRecord // by idempotency key
 	claims      []v1alpha1.TaskRecord
+	decisions   []v1alpha1.TaskDecision
+	leaks       []string
 	events      []event // what clients were told
 }
 
 // settle asks once more for every key, waits until nothing moves, and gathers the evidence. What still moves after
 // the patience is for the verdict to find.
 func (w *world) settle(ctx context.Context) (*evidence, error) {
-	last := &asker{w: w, number: w.options.Clients}
+	last := w.asker(w.options.Clients + 1)
 	for _, key := range w.history.keys() {
 		err := until(ctx, "the API server", func(ctx context.Context) (bool, error) {
 			return last.submit(ctx, key, 0), nil
@@ -82,13 +84,14 @@ func (a *asker) insist(ctx context.Context, e *evidence) bool {
 func (w *world) gather(ctx context.Context) (*evidence, error) {
 	var submissions v1alpha1.TaskSubmissionList
 	var records v1alpha1.TaskRecordList
-	for _, list := range []client.ObjectList{&submissions, &records} {
+	var decisions v1alpha1.TaskDecisionList
+	for _, list := range []client.ObjectList{&submissions, &records, &decisions} {
 		if err := w.api.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
 			return nil, err
 		}
 	}
 	e := &evidence{
-		namespace: w.namespace, keys: w.history.keys(),
+		namespace: w.namespace, keys: w.history.keys(), decisions: decisions.Items,
 		submissions: map[string]v1alpha1.TaskSubmission{}, records: map[string]v1alpha1.TaskRecord{},
 	}
 	for _, s := range submissions.Items {
@@ -113,6 +116,7 @@ func (e *evidence) moving() []string {
 		switch {
 		case !ok:
 			list = append(list, key+" has no submission")
+		case !recorded && s.Status.Reason == v1alpha1.ReasonAwaitingApproval && actionOf(key).approval:
 		case s.Status.Phase.Terminal() && (!recorded || r.Spec.Action.Phase.Terminal()):
 		case recorded && e.asks(&r):
 			if !s.Status.Phase.Terminal() && s.Status.Reason == v1alpha1.ReasonVerifying {
@@ -121,6 +125,12 @@ func (e *evidence) moving() []string {
 		case recorded && s.Status.Reason == v1alpha1.ReasonBusinessKeyHeld && e.heldByAsker(&r):
 		default:
 			list = append(list, e.say(key))
+		}
+	}
+	for i := range e.decisions {
+		d := &e.decisions[i]
+		if d.Status.State == v1alpha1.DecisionPending && (d.Spec.Action != v1alpha1.DecisionApprove || e.submissions[d.Spec.Submission].Status.Phase.Terminal()) {
+			list = append(list, fmt.Sprintf("the decision %s %s about attempt %d was not judged; %s", d.Name, d.Spec.Action, d.Spec.Attempt, e.say(d.Spec.Submission)))
 		}
 	}
 	return list

@@ -18,6 +18,7 @@ import (
 // receiver is what the effects are sent to. Its log is the truth about what happened.
 type receiver struct {
 	seed    uint64
+	chances []chance
 	address string
 	path    string // of the log
 	log     *ledger.Log
@@ -25,6 +26,7 @@ type receiver struct {
 
 	mu       sync.Mutex
 	calls    map[string]int
+	inHand   map[string]int     // calls of each key that may still have their effect
 	receipts map[string]receipt // the first effect of each key
 	effects  int
 	broken   error
@@ -36,8 +38,11 @@ type receipt struct {
 	Key     string `json:"key"`
 }
 
-func startReceiver(seed uint64, dir string) (*receiver, error) {
-	r := &receiver{seed: seed, path: filepath.Join(dir, "ledger.jsonl"), calls: map[string]int{}, receipts: map[string]receipt{}}
+func startReceiver(seed uint64, chances []chance, dir string) (*receiver, error) {
+	r := &receiver{
+		seed: seed, chances: chances, path: filepath.Join(dir, "ledger.jsonl"),
+		calls: map[string]int{}, inHand: map[string]int{}, receipts: map[string]receipt{},
+	}
 	var err error
 	if r.log, err = ledger.Open(r.path); err != nil {
 		return nil, err
@@ -67,6 +72,7 @@ func (r *receiver) close() error { return errors.Join(r.server.Close(), r.log.Cl
 
 // take logs a call and makes of it what is drawn.
 func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
+	arrived := time.Now()
 	r.work.Add(1)
 	defer r.work.Done()
 	var body struct {
@@ -79,6 +85,7 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 	entry := ledger.Entry{Key: key, Attempt: request.Header.Get("Taskonce-Attempt"), BusinessKey: request.Header.Get("Business-Key"), Amount: body.Item}
 	kind := kind(request.PathValue("kind"))
 	made := r.begin(kind, &entry)
+	defer r.end(entry.Key)
 	if made == moveStall {
 		pass(context.Background(), stall)
 	}
@@ -94,7 +101,11 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 		answer(w, http.StatusUnprocessableEntity, map[string]string{"error": "never"})
 		return
 	}
-	done := r.apply(kind, entry)
+	done, inTime := r.apply(kind, entry, arrived)
+	if !inTime {
+		cut(w)
+		return
+	}
 	switch made {
 	case moveDropAfter:
 		cut(w)
@@ -116,7 +127,8 @@ func (r *receiver) begin(kind kind, entry *ledger.Entry) move {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls[entry.Key]++
-	made := moveOf(r.seed, entry.Key, r.calls[entry.Key])
+	r.inHand[entry.Key]++
+	made := moveOf(r.chances, r.seed, entry.Key, r.calls[entry.Key])
 	if _, applied := r.receipts[entry.Key]; applied && kind == idempotent && made == moveReject {
 		made = moveApply
 	}
@@ -125,21 +137,42 @@ func (r *receiver) begin(kind kind, entry *ledger.Entry) move {
 	return made
 }
 
-// apply has the effect; only an idempotent receiver asks whether the key has had it.
-func (r *receiver) apply(kind kind, entry ledger.Entry) receipt {
+// end says that a call can have no effect any more.
+func (r *receiver) end(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if done, ok := r.receipts[entry.Key]; ok && kind == idempotent {
-		return done
+	if r.inHand[key]--; r.inHand[key] == 0 {
+		delete(r.inHand, key)
+	}
+}
+
+// apply has the effect, unless it is too late for it. Only an idempotent receiver asks whether the key has had it.
+func (r *receiver) apply(kind kind, entry ledger.Entry, arrived time.Time) (done receipt, inTime bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	done, again := r.receipts[entry.Key]
+	switch {
+	case again && kind == idempotent:
+		return done, true
+	case time.Since(arrived) > tooLate:
+		return receipt{}, false
 	}
 	r.effects++
 	entry.Receipt = r.effects
 	r.write(ledger.Effect, entry)
-	done := receipt{Receipt: r.effects, Key: entry.Key}
-	if _, again := r.receipts[entry.Key]; !again {
+	done = receipt{Receipt: r.effects, Key: entry.Key}
+	if !again {
 		r.receipts[entry.Key] = done
 	}
-	return done
+	return done, true
+}
+
+// truth tells a person whether a key has had its effect; not while a call of it may still have one.
+func (r *receiver) truth(key string) (done receipt, applied, certain bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	done, applied = r.receipts[key]
+	return done, applied, r.inHand[key] == 0
 }
 
 // check answers whether a key has had its effect; the first question about some keys is not answered.

@@ -3,26 +3,39 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/taskonce/taskonce/internal/failpoint"
 	"github.com/taskonce/taskonce/test/harness"
+)
+
+// mode says how the replicas share the work.
+type mode string
+
+const (
+	// elected: they elect a leader, and the other one waits.
+	elected mode = "one leads"
+	// active: both work, and know nothing of each other.
+	active mode = "both active"
 )
 
 // replica is one of the operator's, kept running as a kubelet would: whenever it ends, it is started again.
 type replica struct {
-	program, kubeconfig, log string
-	tally                    *tally
+	manager harness.Manager // without what changes from start to start
+	census  string          // the address at which it says what it holds
+	wire    *wire
+	tally   *tally
 
 	mu        sync.Mutex
+	mode      mode
 	process   *harness.Process
-	failpoint string        // armed in the process that runs, or in the next
-	fired     chan struct{} // closed when the failpoint has killed the process
-	killed    bool          // by us
-	held      chan struct{} // while it is open nothing is started
+	failpoint failpoint.Name // armed in the process that runs, or in the next
+	fired     chan struct{}  // closed when the failpoint has killed the process
+	killed    bool           // by us
+	held      chan struct{}  // while it is open nothing is started
 	closed    bool
 	broken    error
 	done      chan struct{}
@@ -31,12 +44,7 @@ type replica struct {
 // restartAfter is how long a replica stays down.
 const restartAfter = 200 * time.Millisecond
 
-func supervise(program, kubeconfig, log string, tally *tally) *replica {
-	r := &replica{program: program, kubeconfig: kubeconfig, log: log, tally: tally, done: make(chan struct{})}
-	go r.run()
-	return r
-}
-
+// run starts the process whenever there is none, until the replica is closed.
 func (r *replica) run() {
 	defer close(r.done)
 	for {
@@ -64,14 +72,15 @@ func (r *replica) start() (*harness.Process, error) {
 	if r.closed {
 		return nil, nil
 	}
-	process, err := harness.Launch("manager", r.log, []string{"TASKONCE_FAILPOINT=" + r.failpoint}, r.program,
-		"--kubeconfig="+r.kubeconfig,
-		"--leader-elect", "--leader-election-namespace="+harness.ManagerNamespace,
-		"--leader-election-lease-duration="+lease.String(),
-		"--leader-election-renew-deadline=1500ms", "--leader-election-retry-period=300ms",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0",
-		"--allow-loopback-receivers", "--sweep-interval=1s", "--grace-period=1s",
-	)
+	m := r.manager
+	m.Environment = append([]string{"TASKONCE_FAILPOINT=" + string(r.failpoint), "TASKONCE_CENSUS=" + r.census}, m.Environment...)
+	m.Flags = []string{"--sweep-interval=1s", "--grace-period=1s"}
+	if r.mode == elected {
+		m.Flags = append(m.Flags, "--leader-elect", "--leader-election-namespace="+harness.ManagerNamespace,
+			"--leader-election-lease-duration="+lease.String(),
+			"--leader-election-renew-deadline=1500ms", "--leader-election-retry-period=300ms")
+	}
+	process, err := m.Launch()
 	r.process, r.killed = process, false
 	r.tally.add("operator starts", 1)
 	return process, err
@@ -93,10 +102,10 @@ func (r *replica) ended(err error) {
 }
 
 // arm has the next process die at a failpoint, and ends the present one. What it returns is closed when that happened.
-func (r *replica) arm(failpoint string) <-chan struct{} {
+func (r *replica) arm(name failpoint.Name) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failpoint, r.fired = failpoint, make(chan struct{})
+	r.failpoint, r.fired = name, make(chan struct{})
 	r.end()
 	return r.fired
 }
@@ -107,6 +116,16 @@ func (r *replica) disarm() {
 	defer r.mu.Unlock()
 	if r.failpoint != "" {
 		r.failpoint = ""
+		r.end()
+	}
+}
+
+// is has the replica work in a mode.
+func (r *replica) is(m mode) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mode != m {
+		r.mode = m
 		r.end()
 	}
 }
@@ -144,13 +163,16 @@ func (r *replica) up() {
 	}
 }
 
-// signal sends a signal that does not end it.
-func (r *replica) signal(signal syscall.Signal) error {
+// stop stops the process for a while without ending it, and lets it go on.
+func (r *replica) stop(ctx context.Context, d time.Duration) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.process.Signal(signal); err != nil {
-		return fmt.Errorf("the operator: %w", err)
+	process := r.process
+	r.mu.Unlock()
+	if process.Signal(syscall.SIGSTOP) != nil {
+		return errNotFired // it is being started again
 	}
+	pass(ctx, d)
+	_ = process.Signal(syscall.SIGCONT) // an error means that it was killed meanwhile
 	return nil
 }
 
@@ -162,4 +184,5 @@ func (r *replica) close() {
 	r.end()
 	r.mu.Unlock()
 	<-r.done
+	_ = r.wire.close()
 }

@@ -59,7 +59,11 @@ func (w *world) trouble(ctx context.Context, out io.Writer) (*evidence, error) {
 	begun := time.Now()
 	fmt.Fprintln(out, "No more faults; every key is asked for once more …")
 	e, err := w.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(out, "Quiet after %.1f s.\n", time.Since(begun).Seconds())
+	e.leaks, err = w.leaks(ctx, e)
 	return e, err
 }
 

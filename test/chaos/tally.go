@@ -27,6 +27,6 @@ func (t *tally) print(out io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
-		fmt.Fprintf(out, "  %-36s %6d\n", name, t.counts[name])
+		fmt.Fprintf(out, "  %-48s %6d\n", name, t.counts[name])
 	}
 }

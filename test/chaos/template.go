@@ -22,11 +22,16 @@ const (
 	plain      kind = "plain"      // neither
 )
 
+// tells reports whether it can be found out, without a person, what became of a lost answer: then every action of the
+// kind comes to an end by itself.
+func (k kind) tells() bool { return k != plain }
+
 // action is a template of the run.
 type action struct {
 	name     string
 	kind     kind
 	business bool // two keys at a time share a business key
+	approval bool // a person must approve it
 }
 
 var actions = []action{
@@ -35,6 +40,7 @@ var actions = []action{
 	{name: "letter", kind: plain},
 	{name: "points", kind: verifiable, business: true},
 	{name: "stamps", kind: plain, business: true},
+	{name: "bonus", kind: idempotent, approval: true},
 }
 
 // actionOf returns the action that a key is for.
@@ -82,9 +88,12 @@ const verificationText = `verification:
     settleAfter: %s`
 
 func (a action) text(address string) string {
-	business, effect, verification := "", "", ""
+	gates, effect, verification := "", "", ""
+	if a.approval {
+		gates = "approval: {required: true}"
+	}
 	if a.business {
-		business = `businessKey: "pair-${params.item / 2}"`
+		gates = `businessKey: "pair-${params.item / 2}"`
 		effect = `headers: [{name: Business-Key, value: "${submission.businessKey}"}]`
 	}
 	switch a.kind {
@@ -93,7 +102,7 @@ func (a action) text(address string) string {
 	case verifiable:
 		verification = fmt.Sprintf(verificationText, address, timeout, settleAfter)
 	}
-	return fmt.Sprintf(templateText, a.name, business, address, a.kind, timeout, effect, verification)
+	return fmt.Sprintf(templateText, a.name, gates, address, a.kind, timeout, effect, verification)
 }
 
 // applyTemplates creates the templates and waits until each is ready.

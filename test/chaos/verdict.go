@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -49,6 +52,8 @@ func (e *evidence) judge() []string {
 			wrong = append(wrong, fmt.Sprintf("I7: %d effects for the business key %s", n, key))
 		}
 	}
+	wrong = append(wrong, e.judgeClaims()...)
+	wrong = append(wrong, e.leaks...)
 	return append(wrong, firstResultWins(e.events)...)
 }
 
@@ -75,8 +80,47 @@ func (e *evidence) judgeKey(key string, calls []ledger.Entry, effects int) []str
 	case r.Spec.Action.Phase == v1alpha1.PhaseFailed && effects > 0:
 		say("I5: %s failed and had an effect", key)
 	}
-	if recorded && actionOf(key).kind == plain && r.Spec.Action.Phase.Terminal() && lost(calls) {
-		say("I4: an answer about %s was lost, nobody can be asked, and yet it has an end", key)
+	switch {
+	case !recorded:
+	case actionOf(key).approval && len(calls) > 0 && !e.decided(key, 0, v1alpha1.DecisionApprove):
+		say("approval: %s was sent, and nobody approved it", key)
+	case actionOf(key).kind.tells() && e.asks(&r):
+		say("I9: %s asks a person, though its receiver can tell", key)
+	case !actionOf(key).kind.tells():
+		for _, c := range calls {
+			if moveIn(c).loses() && !e.answered(key, c.Attempt) {
+				say("I4: the answer to attempt %s of %s was lost, nobody can be asked, and no person was", c.Attempt, key)
+			}
+		}
+	}
+	return wrong
+}
+
+// answered reports whether a lost attempt of a receiver that cannot be asked waits for a person, or a person has answered.
+func (e *evidence) answered(key, attempt string) bool {
+	number, _ := strconv.Atoi(attempt)
+	r := e.records[key]
+	return (e.asks(&r) && int(r.Spec.Action.Attempt.Number) == number) ||
+		e.decided(key, int32(number), v1alpha1.DecisionConfirmApplied) || e.decided(key, int32(number), v1alpha1.DecisionConfirmNotApplied)
+}
+
+// decided reports whether a decision about an attempt was carried out.
+func (e *evidence) decided(key string, attempt int32, action v1alpha1.DecisionAction) bool {
+	return slices.ContainsFunc(e.decisions, func(d v1alpha1.TaskDecision) bool {
+		return d.Spec.Submission == key && d.Spec.Attempt == attempt && d.Spec.Action == action && d.Status.State == v1alpha1.DecisionApplied
+	})
+}
+
+// judgeClaims finds claims that nobody holds.
+func (e *evidence) judgeClaims() []string {
+	var wrong []string
+	for _, claim := range e.claims {
+		held := slices.ContainsFunc(slices.Collect(maps.Values(e.records)), func(r v1alpha1.TaskRecord) bool {
+			return r.Name == claim.Spec.Holder.Record && r.UID == claim.Spec.Holder.UID
+		})
+		if !held {
+			wrong = append(wrong, fmt.Sprintf("leak: the claim %s is held by %s, which does not exist", claim.Name, claim.Spec.Holder.Record))
+		}
 	}
 	return wrong
 }
@@ -98,7 +142,7 @@ func (e *evidence) judgeStatus(key string) []string {
 		wrong = "I6: status and record differ"
 	case recorded && s.Status.ResultDigest != r.Spec.Action.ResultDigest:
 		wrong = "I6: status has another result than the record"
-	case !recorded && !aboutInput(s.Status.Reason):
+	case !recorded && !aboutInput(s.Status.Reason) && s.Status.Reason != v1alpha1.ReasonAwaitingApproval:
 		wrong = "I2: it has neither a record nor a fault of its own"
 	case s.Status.Reason == "" || s.Status.Message == "" && !s.Status.Phase.Terminal():
 		wrong = "I9: it does not say why it waits"
@@ -109,9 +153,14 @@ func (e *evidence) judgeStatus(key string) []string {
 	return []string{wrong + ": " + e.say(key)}
 }
 
-// firstResultWins finds clients who were told two different ends of one action.
+// firstResultWins finds clients who were told two different ends of one action. Failed is the end of an action that
+// nobody tries again.
 func firstResultWins(events []event) []string {
 	var wrong []string
+	retried := map[string]bool{}
+	for _, e := range events {
+		retried[e.key] = retried[e.key] || e.decision == v1alpha1.DecisionRetry
+	}
 	first := map[string]event{}
 	for _, e := range events {
 		if e.kind != opRead || !e.verdict() {
@@ -119,23 +168,13 @@ func firstResultWins(events []event) []string {
 		}
 		f, told := first[e.key]
 		switch {
-		case !told:
+		case !told, f.phase == v1alpha1.PhaseFailed && retried[e.key]:
 			first[e.key] = e
 		case f.phase != e.phase || f.digest != e.digest:
 			wrong = append(wrong, fmt.Sprintf("I6: %s was told to be %s/%s %s, and then %s/%s %s", e.key, f.phase, f.reason, f.digest, e.phase, e.reason, e.digest))
 		}
 	}
 	return wrong
-}
-
-// lost reports whether the caller was left without an answer.
-func lost(calls []ledger.Entry) bool {
-	for _, c := range calls {
-		if moveIn(c).loses() {
-			return true
-		}
-	}
-	return false
 }
 
 func moveIn(entry ledger.Entry) move {

@@ -16,17 +16,27 @@ func given(key string, phase v1alpha1.Phase, reason v1alpha1.Reason, effects int
 	digest, _ := v1alpha1.PayloadDigest(&s.Spec)
 	r := v1alpha1.TaskRecord{Spec: v1alpha1.TaskRecordSpec{Key: key, Action: &v1alpha1.Action{
 		PayloadDigest: digest, Phase: phase, Reason: reason, Unsettled: reason == v1alpha1.ReasonOutcomeUnknown,
+		Attempt: v1alpha1.Attempt{Number: 1},
 	}}}
 	e := &evidence{
 		namespace: "ns", keys: []string{key},
 		submissions: map[string]v1alpha1.TaskSubmission{key: *s}, records: map[string]v1alpha1.TaskRecord{key: r},
 	}
 	for _, m := range moves {
-		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Call, Key: "ns/" + key, Path: "/" + string(actionOf(key).kind) + "/" + string(m)})
+		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Call, Key: "ns/" + key, Attempt: "1", Path: "/" + string(actionOf(key).kind) + "/" + string(m)})
 	}
 	for range effects {
 		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Effect, Key: "ns/" + key, Path: "/"})
 	}
+	return e
+}
+
+// with adds a decision.
+func (e *evidence) with(key string, action v1alpha1.DecisionAction, attempt int32, state v1alpha1.DecisionState) *evidence {
+	e.decisions = append(e.decisions, v1alpha1.TaskDecision{
+		Spec:   v1alpha1.TaskDecisionSpec{Submission: key, Action: action, Attempt: attempt},
+		Status: v1alpha1.TaskDecisionStatus{State: state},
+	})
 	return e
 }
 
@@ -42,6 +52,15 @@ func TestJudge(t *testing.T) {
 	unequal.records["letter-00001"].Spec.Action.ResultDigest = "sha256:x"
 	forgotten := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	clear(forgotten.records)
+	confirmed := given("letter-00001", success, v1alpha1.ReasonConfirmedApplied, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 1, v1alpha1.DecisionApplied)
+	undecided := given("letter-00001", processing, v1alpha1.ReasonOutcomeUnknown, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 1, v1alpha1.DecisionPending)
+	refused := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 1, v1alpha1.DecisionRefused)
+	another := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 2, v1alpha1.DecisionApplied)
+	approved := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply).with("bonus-00001", v1alpha1.DecisionApprove, 0, v1alpha1.DecisionApplied)
+	unclaimed := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	unclaimed.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: "gone", UID: "gone"}}}}
+	leaking := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	leaking.leaks = []string{"leak: a goroutine"}
 	for _, tt := range []struct {
 		reason string
 		e      *evidence
@@ -55,6 +74,15 @@ func TestJudge(t *testing.T) {
 		{"success without an effect", given("letter-00001", success, v1alpha1.ReasonApplied, 0), "I5"},
 		{"failed with an effect", given("refund-00001", failed, v1alpha1.ReasonRetriesExhausted, 1, moveError), "I5"},
 		{"an end after a lost answer", given("letter-00001", failed, v1alpha1.ReasonRejected, 0, moveDropBefore, moveReject), "I4"},
+		{"a lost answer, and a person's", confirmed, ""},
+		{"a lost answer, and a person's that was refused", refused, "I4"},
+		{"a lost answer, and a person's about another attempt", another, "I4"},
+		{"a decision that nobody judged", undecided, "I9"},
+		{"a person is asked though the receiver can tell", given("charge-00001", processing, v1alpha1.ReasonOutcomeUnknown, 0, moveDropBefore), "I9"},
+		{"approved", approved, ""},
+		{"not approved", given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply), "approval"},
+		{"a claim that nobody holds", unclaimed, "leak"},
+		{"something leaks", leaking, "leak"},
 		{"still moving", given("letter-00001", processing, v1alpha1.ReasonRetrying, 0, moveBusy), "I9"},
 		{"an effect of its own beside the first", given("points-00001", success, v1alpha1.ReasonAlreadyApplied, 1, moveApply), "I7"},
 		{"an effect that nobody asked for", stranger, "I2"},
@@ -75,12 +103,32 @@ func TestMovesAreOfTheSeed(t *testing.T) {
 	seen := map[move]bool{}
 	for n := range 1000 {
 		key := keyOf(actions[0], n)
-		m := moveOf(7, key, 1)
-		if seen[m] = true; m != moveOf(7, key, 1) {
+		m := moveOf(usual, 7, key, 1)
+		if seen[m] = true; m != moveOf(usual, 7, key, 1) {
 			t.Fatalf("%s: drawn twice, and not the same", key)
 		}
 	}
-	if len(seen) != len(odds) {
+	if len(seen) != len(usual) {
 		t.Errorf("only %v were drawn", seen)
+	}
+}
+
+func TestFirstResultWins(t *testing.T) {
+	success := func(digest string) event { return saw("0", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, digest) }
+	failed := saw("0", v1alpha1.PhaseFailed, v1alpha1.ReasonRejected, "")
+	for _, tt := range []struct {
+		reason string
+		events []event
+		ok     bool
+	}{
+		{"the same", inTurn(success("a"), success("a")), true},
+		{"another", inTurn(success("a"), success("b")), false},
+		{"another phase", inTurn(failed, success("a")), false},
+		{"tried again", inTurn(failed, retried(), success("a")), true},
+		{"success is not tried again", inTurn(success("a"), retried(), success("b")), false},
+	} {
+		if wrong := firstResultWins(tt.events); (len(wrong) == 0) != tt.ok {
+			t.Errorf("%s: found %q", tt.reason, wrong)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -32,6 +31,8 @@ type world struct {
 	namespace string
 	api       client.Client
 	receiver  *receiver
+	rights    string // the path of a kubeconfig with the operator's rights
+	mode      mode
 	replicas  []*replica
 	history   history
 	tally     tally
@@ -43,11 +44,15 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 	if w.dir, err = os.MkdirTemp("", "taskonce-chaos-"); err != nil {
 		return w, err
 	}
-	if w.receiver, err = startReceiver(options.Seed, w.dir); err != nil {
+	chances := usual
+	if options.Weakness != "" {
+		chances = stalling
+	}
+	if w.receiver, err = startReceiver(options.Seed, chances, w.dir); err != nil {
 		return w, err
 	}
 	var work errgroup.Group
-	work.Go(func() error { return buildManager(ctx, filepath.Join(w.dir, managerProgram)) })
+	work.Go(func() error { return harness.Build(ctx, w.dir, "faults", "./cmd/"+managerProgram) })
 	if w.plane == nil {
 		w.own = true
 		work.Go(func() (err error) {
@@ -64,14 +69,39 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 	if w.namespace, err = w.plane.Namespace(ctx); err != nil {
 		return w, err
 	}
-	kubeconfig, err := w.plane.ManagerKubeconfig(ctx)
-	if err != nil {
+	if w.rights, err = w.plane.ManagerKubeconfig(ctx); err != nil {
 		return w, err
 	}
+	w.mode = elected
 	for i := range 2 {
-		w.replicas = append(w.replicas, supervise(filepath.Join(w.dir, managerProgram), kubeconfig, filepath.Join(w.dir, fmt.Sprintf("manager-%d.log", i+1)), &w.tally))
+		r, err := w.supervise(fmt.Sprintf("manager-%d", i+1), w.mode)
+		if err != nil {
+			return w, err
+		}
+		w.replicas = append(w.replicas, r)
 	}
 	return w, w.applyTemplates(ctx)
+}
+
+// supervise makes a replica, and keeps it running until it is closed.
+func (w *world) supervise(name string, m mode) (*replica, error) {
+	r := &replica{
+		manager: harness.Manager{Program: filepath.Join(w.dir, managerProgram), Log: filepath.Join(w.dir, name+".log")},
+		tally:   &w.tally, mode: m, done: make(chan struct{}),
+	}
+	if w.options.Weakness != "" {
+		r.manager.Environment = []string{"TASKONCE_FAULT=" + w.options.Weakness}
+	}
+	var err error
+	if r.census, err = harness.UnusedAddress(); err != nil {
+		return nil, err
+	}
+	if r.wire, err = openWire(w.rights, w.dir, name); err != nil {
+		return nil, err
+	}
+	r.manager.Kubeconfig = r.wire.kubeconfig
+	go r.run()
+	return r, nil
 }
 
 // shut ends whatever runs, and removes or names the folder.
@@ -90,19 +120,6 @@ func (w *world) shut(keep bool) error {
 		errs = append(errs, os.RemoveAll(w.dir))
 	}
 	return errors.Join(errs...)
-}
-
-func buildManager(ctx context.Context, output string) error {
-	root, err := harness.Root()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "faults", "-o", output, "./cmd/manager")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the manager: %w\n%s", err, out)
-	}
-	return nil
 }
 
 // connect returns a client that does not wait for ever: the API server may be gone, and etcd may be paused.

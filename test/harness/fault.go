@@ -1,10 +1,8 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,43 +10,28 @@ import (
 )
 
 // KillAPIServer ends kube-apiserver as a crash does: no watch is told. StartAPIServer starts it again.
-func (c *ControlPlane) KillAPIServer(ctx context.Context) error {
-	if err := c.signal(ctx, "kube-apiserver", syscall.SIGKILL); err != nil {
+func (c *ControlPlane) KillAPIServer() error {
+	if err := c.signal("kube-apiserver", syscall.SIGKILL); err != nil {
 		return err
 	}
 	return c.StopAPIServer() // returns at once when it has ended
 }
 
 // PauseEtcd stops etcd without ending it: what is asked of the API server hangs until ResumeEtcd.
-func (c *ControlPlane) PauseEtcd(ctx context.Context) error {
-	return c.signal(ctx, "etcd", syscall.SIGSTOP)
-}
+func (c *ControlPlane) PauseEtcd() error { return c.signal("etcd", syscall.SIGSTOP) }
 
 // ResumeEtcd lets a paused etcd go on.
-func (c *ControlPlane) ResumeEtcd(ctx context.Context) error {
-	return c.signal(ctx, "etcd", syscall.SIGCONT)
-}
+func (c *ControlPlane) ResumeEtcd() error { return c.signal("etcd", syscall.SIGCONT) }
 
-func (c *ControlPlane) signal(ctx context.Context, program string, signal os.Signal) error {
-	path := filepath.Join(c.Dir, "run", program) + ".program"
-	listed, err := exec.CommandContext(ctx, "ps", "-ww", "-eo", "pid=,args=").Output()
+// signal sends a signal to a program, whose process id the guard has written.
+func (c *ControlPlane) signal(program string, signal syscall.Signal) error {
+	text, err := os.ReadFile(filepath.Join(c.Dir, "run", program+".pid"))
 	if err != nil {
-		return fmt.Errorf("ps: %w", err)
+		return fmt.Errorf("%s was never started: %w", program, err)
 	}
-	for line := range strings.Lines(string(listed)) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || fields[1] != path {
-			continue
-		}
-		pid, err := strconv.Atoi(fields[0])
-		if err != nil {
-			return err
-		}
-		process, err := os.FindProcess(pid)
-		if err != nil {
-			return err
-		}
-		return process.Signal(signal)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("the process id of %s: %w", program, err)
 	}
-	return fmt.Errorf("%s does not run", program)
+	return os.NewSyscallError("kill", syscall.Kill(pid, signal))
 }
