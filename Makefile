@@ -75,11 +75,15 @@ CONTROL_PLANE_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.Imports}} {{.Tes
 UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
 
 .PHONY: test
-test: test-unit prove test-integration ## Run all tests.
+test: test-unit prove conform test-integration ## Run all tests.
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane.
-	go test -race -p 2 $(UNIT_PACKAGES)
+	go test -race -p 2 -skip '^TestConformance$$' $(UNIT_PACKAGES)
+
+.PHONY: conform
+conform: ## Run the conformance suite against every effect, and draw the table effect × case.
+	go test -race -json -run '^TestConformance$$' ./internal/effect/... | go run ./test/conformance
 
 # The model check is one long computation in one goroutine: the race detector would find nothing and take ten times as long.
 MODEL = ^(TestModel|TestSeededFaults)$$
@@ -90,7 +94,7 @@ prove: ## Explore every interleaving of a small model, and show that it finds ru
 
 .PHONY: test-integration
 test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, the demo included.
-	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestChaos$$' $(CONTROL_PLANE_PACKAGES)
+	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestChaos$$' $(CONTROL_PLANE_PACKAGES)
 
 SEED ?= 0
 DURATION ?= 60s

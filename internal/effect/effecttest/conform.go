@@ -1,214 +1,129 @@
 package effecttest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
 )
 
-// Behaviour is what a receiver does with every request.
-type Behaviour string
-
-// The behaviours that a subject's receiver must be able to show.
-const (
-	// Apply: the effect happens and the answer says so, with the result {"ok":true}.
-	Apply Behaviour = "apply"
-	// Refuse: the effect does not happen, and the answer says that it never will.
-	Refuse Behaviour = "refuse"
-	// Unreachable: nothing can be sent.
-	Unreachable Behaviour = "unreachable"
-	// LoseBefore: the request arrives, the effect does not happen, and no answer comes.
-	LoseBefore Behaviour = "lose before the effect"
-	// LoseAfter: the effect happens, and no answer comes.
-	LoseAfter Behaviour = "lose after the effect"
-	// AnswerLarge: as Apply, with a result of more than effect.MaxResultBytes.
-	AnswerLarge Behaviour = "answer large"
-	// AnswerEmpty: as Apply, without a result.
-	AnswerEmpty Behaviour = "answer empty"
-	// AnswerText: as Apply, with a result that is no JSON.
-	AnswerText Behaviour = "answer text"
-)
-
-// Subject is an effect and its receiver.
-type Subject struct {
-	Effect effect.Effect
-	// Sent returns how many requests the receiver has seen, and Applied how often the effect has happened.
-	Sent, Applied func() int
-}
-
-// conformance is one case: what an attempt comes to, and what the receiver has seen of it.
-type conformance struct {
-	name, reason string
-	behaviour    Behaviour
-	// context and deadline of the attempt; nil and 0: neither cancelled nor short.
-	context  func() context.Context
-	deadline time.Duration
-	times    int
-
-	want          v1alpha1.Outcome
-	permanent     bool
-	orError       bool
-	sent, applied int
-	result        func(effect.Outcome) error
-}
-
-var suite = []conformance{
-	{
-		name: "applied", reason: "an answer that says so is believed, and its result is kept",
-		behaviour: Apply, want: v1alpha1.OutcomeApplied, sent: 1, applied: 1, result: exactly(`{"ok":true}`),
-	},
-	{
-		name: "refused", reason: "an answer that says that nothing happened, and never will",
-		behaviour: Refuse, want: v1alpha1.OutcomeNotApplied, permanent: true, sent: 1, result: none,
-	},
-	{
-		name: "nothing sent", reason: "what certainly never left may be tried again",
-		behaviour: Unreachable, want: v1alpha1.OutcomeNotApplied, orError: true, result: none,
-	},
-	{
-		name: "answer lost before the effect", reason: "the caller cannot know that nothing happened",
-		behaviour: LoseBefore, want: v1alpha1.OutcomeUnknown, sent: 1, result: none,
-	},
-	{
-		name: "answer lost after the effect", reason: "the caller cannot know that it happened",
-		behaviour: LoseAfter, want: v1alpha1.OutcomeUnknown, sent: 1, applied: 1, result: none,
-	},
-	{
-		name: "executed twice", reason: "whether an attempt may run again is for the lifecycle to say, not for the effect",
-		behaviour: Apply, times: 2, want: v1alpha1.OutcomeApplied, sent: 2, applied: -1, result: exactly(`{"ok":true}`),
-	},
-	{
-		name: "cancelled before", reason: "on shutdown nothing new leaves",
-		behaviour: Apply, context: cancelled, want: v1alpha1.OutcomeNotApplied, orError: true, result: none,
-	},
-	{
-		name: "deadline over before", reason: "another process may run the next attempt by now (hazard 5)",
-		behaviour: Apply, deadline: -time.Second, want: v1alpha1.OutcomeNotApplied, orError: true, result: none,
-	},
-	{
-		name: "result too large", reason: "a result never blocks its phase (I9)",
-		behaviour: AnswerLarge, want: v1alpha1.OutcomeApplied, sent: 1, applied: 1, result: noted("too large"),
-	},
-	{
-		name: "result empty", reason: "applied without a result is applied",
-		behaviour: AnswerEmpty, want: v1alpha1.OutcomeApplied, sent: 1, applied: 1, result: none,
-	},
-	{
-		name: "result not JSON", reason: "a record holds JSON only",
-		behaviour: AnswerText, want: v1alpha1.OutcomeApplied, sent: 1, applied: 1, result: noted("not JSON"),
-	},
-}
-
-// Conform runs the cases that every effect passes. make returns a new subject whose receiver behaves as it is told.
-func Conform(t *testing.T, build func(t *testing.T, behaviour Behaviour) Subject) {
+// Conform runs every case of the suite against a world, each as a subtest of its own: TestConformance/<world>/<case>.
+// A test that calls it is named TestConformance, since that is what make conform runs and draws the table of.
+func Conform(t *testing.T, world World) {
 	t.Helper()
-	for _, c := range suite {
-		t.Run(c.name, func(t *testing.T) {
-			subject := build(t, c.behaviour)
-			for range max(c.times, 1) {
-				c.run(t, subject)
+	t.Run(world.Name, func(t *testing.T) {
+		for name := range world.Differs {
+			if !slices.ContainsFunc(suite, func(c conformance) bool { return c.name == name }) {
+				t.Errorf("the world differs in a case that there is not: %q", name)
 			}
-			if got := subject.Sent(); got != c.sent {
-				t.Errorf("%s: the receiver saw %d requests, want %d", c.reason, got, c.sent)
-			}
-			if got := subject.Applied(); c.applied >= 0 && got != c.applied {
-				t.Errorf("%s: the effect happened %d times, want %d", c.reason, got, c.applied)
-			}
-		})
-	}
+		}
+		for _, c := range suite {
+			t.Run(c.name, func(t *testing.T) {
+				if differs, ok := world.Differs[c.name]; ok {
+					c.reason, c.want = differs.Reason, differs
+				}
+				if err := c.judge(t.Context(), world.Build(t, c.behaviour)); err != nil {
+					t.Errorf("%s: %v", c.reason, err)
+				}
+			})
+		}
+	})
 }
 
-func (c *conformance) run(t *testing.T, subject Subject) {
-	t.Helper()
-	ctx := t.Context()
-	if c.context != nil {
-		ctx = c.context()
+// judge plays the case and returns what is wrong.
+func (c *conformance) judge(ctx context.Context, subject *Subject) error {
+	var all error
+	for i, answer := range c.play(ctx, subject) {
+		if err := errors.Join(c.want.judge(answer), conceals(subject, answer)); err != nil {
+			all = errors.Join(all, fmt.Errorf("answer %d: %w", i+1, err))
+		}
 	}
-	deadline := c.deadline
-	if deadline == 0 {
-		deadline = time.Minute
+	if got := subject.Sent(); c.want.Sent != Any && got != c.want.Sent {
+		all = errors.Join(all, fmt.Errorf("the receiver saw %d requests, want %d", got, c.want.Sent))
 	}
-	attempt := NewAttempt(1)
-	attempt.Deadline = time.Now().Add(deadline)
-	outcome, err := subject.Effect.Execute(ctx, attempt)
-	if err != nil && c.orError {
-		return
+	want := c.want.Applied
+	if c.times != nil {
+		want = c.times(subject.Dedups)
 	}
-	if err != nil || outcome.Kind != c.want || outcome.Permanent != c.permanent {
-		t.Errorf("%s: got %+v and the error %v, want %s, permanent %t", c.reason, outcome, err, c.want, c.permanent)
+	if got := subject.Applied(); want != Any && got != want {
+		all = errors.Join(all, fmt.Errorf("the effect happened %d times, want %d", got, want))
 	}
-	if err := errors.Join(c.result(outcome), Check(outcome)); err != nil {
-		t.Errorf("%s: %v", c.reason, err)
-	}
+	return all
 }
 
-// NewAttempt returns an attempt of the submission shop/award-42, with a minute to go.
-func NewAttempt(number int32) effect.Attempt {
-	return effect.Attempt{
-		Namespace: "shop", Name: "award-42", Key: "award-42", DownstreamKey: "shop/award-42", BusinessKey: "42/stu-7",
-		Number: number, Deadline: time.Now().Add(time.Minute), Parameters: json.RawMessage(`{"id":42}`),
-	}
-}
-
-// Check returns what is wrong with an outcome, whoever made it: a record must be able to hold it, and a person to
-// read it.
-func Check(outcome effect.Outcome) error {
+// judge returns what is wrong with one answer.
+func (e *Expectation) judge(answer answer) error {
 	switch {
-	case utf8.RuneCountInString(outcome.Message) > 512 || strings.ContainsAny(outcome.Message, "\r\n"):
-		return fmt.Errorf("the message is no short line: %q", outcome.Message)
-	case outcome.Permanent && outcome.Kind != v1alpha1.OutcomeNotApplied:
-		return fmt.Errorf("%s is said to be permanent", outcome.Kind)
-	case len(outcome.Result) > effect.MaxResultBytes:
-		return fmt.Errorf("the result has %d bytes", len(outcome.Result))
-	case len(outcome.Result) > 0 && !json.Valid(outcome.Result):
-		return fmt.Errorf("the result is no JSON: %q", outcome.Result)
-	case (len(outcome.Result) > 0) != strings.HasPrefix(outcome.ResultDigest, "sha256:"):
-		return fmt.Errorf("a result and its digest go together: %q and %q", outcome.Result, outcome.ResultDigest)
-	case len(outcome.Result) > 0 && outcome.Kind != v1alpha1.OutcomeApplied:
-		return fmt.Errorf("%s has a result", outcome.Kind)
-	case outcome.Kind != v1alpha1.OutcomeApplied && outcome.Message == "":
-		return fmt.Errorf("%s says nothing to a person", outcome.Kind)
+	case answer.err != nil && e.OrError:
+		return nil
+	case answer.err != nil:
+		return fmt.Errorf("the error %w, want %s", answer.err, e.outcomes())
+	case !slices.Contains(e.Outcomes, answer.outcome.Kind), answer.outcome.Permanent != e.Permanent:
+		return fmt.Errorf("got %+v, want %s, permanent %t", answer.outcome, e.outcomes(), e.Permanent)
+	}
+	result := e.Result
+	if result == nil {
+		result = NoResult
+	}
+	return errors.Join(result(answer.outcome), Check(answer.outcome))
+}
+
+func (e *Expectation) outcomes() string {
+	var names []string
+	for _, kind := range e.Outcomes {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, " or ")
+}
+
+// conceals returns an error where an answer tells the secret.
+func conceals(subject *Subject, answer answer) error {
+	told := fmt.Sprintf("%s %s %s", answer.outcome.Message, answer.outcome.Result, answer.outcome.Location)
+	if answer.err != nil {
+		told += answer.err.Error()
+	}
+	switch {
+	case subject.Secret == "":
+		return errors.New("the subject names no secret, so nobody sees whether it is kept")
+	case strings.Contains(told, subject.Secret):
+		return errors.New("the outcome tells a secret")
 	}
 	return nil
 }
 
-func cancelled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
+// answer is what one call came to.
+type answer struct {
+	outcome effect.Outcome
+	err     error
 }
 
-func none(outcome effect.Outcome) error {
-	if len(outcome.Result) > 0 {
-		return fmt.Errorf("got the result %s, want none", outcome.Result)
-	}
-	return nil
-}
-
-func exactly(want string) func(effect.Outcome) error {
-	return func(outcome effect.Outcome) error {
-		if !bytes.Equal(outcome.Result, []byte(want)) {
-			return fmt.Errorf("got the result %s, want %s", outcome.Result, want)
+// run executes an attempt, and asks for its progress until there is an end.
+func (s *Subject) run(ctx context.Context, attempt effect.Attempt) answer {
+	outcome, err := s.Effect.Execute(ctx, attempt)
+	for err == nil && outcome.Kind == v1alpha1.OutcomeInProgress && s.Advance != nil {
+		poller, ok := s.Effect.(effect.Poller)
+		if !ok {
+			return answer{err: errors.New("it is in progress, and the effect cannot be asked for the progress")}
 		}
-		return nil
+		s.Advance()
+		attempt.Location = outcome.Location
+		outcome, err = poller.Poll(ctx, attempt)
 	}
+	return answer{outcome, err}
 }
 
-func noted(want string) func(effect.Outcome) error {
-	return func(outcome effect.Outcome) error {
-		var note effect.Note
-		if err := json.Unmarshal(outcome.Result, &note); err != nil || note.Note != want {
-			return fmt.Errorf("got the result %.200s, want the note %q", outcome.Result, want)
-		}
-		return nil
+// verify asks what became of all attempts. An effect that cannot be asked cannot tell.
+func (s *Subject) verify(ctx context.Context) answer {
+	verifier, ok := s.Effect.(effect.Verifier)
+	if !ok {
+		return answer{outcome: effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: "it cannot be asked"}}
 	}
+	outcome, err := verifier.Verify(ctx, NewAttempt(1))
+	outcome.Permanent = false // a verification says what was, not what will be
+	return answer{outcome, err}
 }

@@ -2,36 +2,12 @@ package effecttest
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
 )
-
-func TestTheFakeConforms(t *testing.T) {
-	Conform(t, func(_ *testing.T, behaviour Behaviour) Subject {
-		fake := New()
-		fake.SetDefault(map[Behaviour]Step{
-			Apply:       Applies(`{"ok": true}`),
-			Refuse:      Refuses("no"),
-			Unreachable: Fails(errors.New("no route")),
-			LoseBefore:  LostBefore(),
-			LoseAfter:   LostAfter(),
-			AnswerLarge: Applies(`"` + strings.Repeat("x", effect.MaxResultBytes) + `"`),
-			AnswerEmpty: Applies(""),
-			AnswerText:  Applies("thank you"),
-		}[behaviour])
-		key := NewAttempt(1).DownstreamKey
-		return Subject{
-			Effect:  fake,
-			Sent:    func() int { return fake.Sent(key) },
-			Applied: func() int { return fake.Effects(key) },
-		}
-	})
-}
 
 func TestAHeldAttemptHonoursItsContext(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -43,6 +43,7 @@ func (f *Fake) send(ctx context.Context, attempt effect.Attempt, step Step) (eff
 	}
 	key := attempt.DownstreamKey
 	f.sent[key]++
+	f.wake()
 	if first, seen := f.first[key]; f.traits.ReplaySafe && seen {
 		if step.Outcome.Kind == v1alpha1.OutcomeUnknown {
 			return step.Outcome, nil
@@ -83,7 +84,7 @@ func (f *Fake) answer(ctx context.Context, method Method, attempt effect.Attempt
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.effects[attempt.DownstreamKey] == 0 {
-		outcome := effect.Outcome{Kind: otherwise}
+		outcome := effect.Outcome{Kind: otherwise, Message: "the receiver has not applied it"}
 		if otherwise == v1alpha1.OutcomeInProgress {
 			outcome.Location = attempt.Location
 		}
@@ -117,9 +118,14 @@ func (f *Fake) begin(attempt effect.Attempt) Step {
 	return f.fallback
 }
 
-// record appends a call and wakes those who wait for one.
+// record appends a call.
 func (f *Fake) record(call Call) {
 	f.calls = append(f.calls, call)
+	f.wake()
+}
+
+// wake wakes those who wait for a call, or for what is sent.
+func (f *Fake) wake() {
 	close(f.grown)
 	f.grown = make(chan struct{})
 }
@@ -155,6 +161,21 @@ func (f *Fake) Await(ctx context.Context, method Method, n int) ([]Call, error) 
 		case <-grown:
 		case <-ctx.Done():
 			return calls, context.Cause(ctx)
+		}
+	}
+}
+
+// AwaitSent returns as soon as a request of a downstream key has left, or with the error of ctx.
+func (f *Fake) AwaitSent(ctx context.Context, downstreamKey string) error {
+	for {
+		_, grown := f.snapshot(nil)
+		if f.Sent(downstreamKey) > 0 {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
