@@ -21,7 +21,6 @@ type subject struct {
 	submission *v1alpha1.TaskSubmission // nil: gone
 	key        string
 	payload    string
-	malformed  *lifecycle.Problem // what is wrong with the parameters whatever the template says
 	problem    *lifecycle.Problem
 
 	templateName string
@@ -92,9 +91,6 @@ func (r *Submissions) find(ctx context.Context, action types.NamespacedName, liv
 	return r.memory.newer(action, submission), nil
 }
 
-// maxParameters leaves room in record and status, which etcd bounds at 1.5 MiB, for what comes of the action.
-const maxParameters = 1 << 20
-
 // complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
 func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 	if subject.submission == nil {
@@ -103,15 +99,7 @@ func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 		return r.useTemplate(ctx, subject, spec.Template)
 	}
 	subject.key = subject.submission.Key()
-	payload, err := v1alpha1.PayloadDigest(&subject.submission.Spec)
-	if err != nil {
-		subject.malformed = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
-	}
-	if size := len(subject.submission.Spec.Parameters.Raw); size > maxParameters {
-		subject.malformed = &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: fmt.Sprintf(
-			"the parameters have %d bytes, and at most %d are allowed: store what is large elsewhere, and pass its address", size, maxParameters)}
-	}
-	subject.payload = payload
+	subject.payload, _ = v1alpha1.PayloadDigest(&subject.submission.Spec) // an error is found again by the checks
 	return r.useTemplate(ctx, subject, subject.submission.Spec.TemplateRef.Name)
 }
 
@@ -139,27 +127,27 @@ func (r *Submissions) useTemplate(ctx context.Context, subject *subject, name st
 	if subject.submission == nil {
 		return nil
 	}
-	subject.businessKey, subject.problem = "", subject.malformed
-	if subject.malformed != nil || name != subject.submission.Spec.TemplateRef.Name {
+	subject.businessKey, subject.problem = "", nil
+	if name != subject.submission.Spec.TemplateRef.Name {
 		return nil
 	}
-	r.checkInput(subject)
+	subject.checkInput()
 	if subject.problem == nil {
 		return nil
+	}
+	if _, whatever := plan.CheckInput(subject.submission, nil); whatever != nil {
+		return nil // no template makes that right
 	}
 	// A verdict on the input is final, so it is not made from a cache that may hold yesterday's template.
 	if err := r.loadTemplate(ctx, subject, r.Live); err != nil {
 		return err
 	}
-	r.checkInput(subject)
+	subject.checkInput()
 	return nil
 }
 
-func (r *Submissions) checkInput(subject *subject) {
-	subject.businessKey, subject.problem = "", nil
-	if subject.plan != nil {
-		subject.businessKey, subject.problem = checkInput(subject.plan, subject.submission)
-	}
+func (s *subject) checkInput() {
+	s.businessKey, s.problem = plan.CheckInput(s.submission, s.plan)
 }
 
 func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader client.Reader) error {
@@ -187,22 +175,6 @@ func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader
 		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, SettleAfter: traits.SettleAfter,
 	}
 	return nil
-}
-
-// checkInput asks the template about the key and the parameters, in that order of what is said first: a key cannot be
-// computed from parameters that the schema refuses.
-func checkInput(compiled *plan.Plan, submission *v1alpha1.TaskSubmission) (businessKey string, problem *lifecycle.Problem) {
-	if err := compiled.ValidateParameters(submission.Spec.Parameters.Raw); err != nil {
-		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
-	}
-	key, businessKey, err := compiled.Keys(submission)
-	switch {
-	case err != nil:
-		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: err.Error()}
-	case key != "" && key != submission.Key():
-		return "", &lifecycle.Problem{Reason: v1alpha1.ReasonKeyMismatch, Message: fmt.Sprintf("the template makes the key %q of these parameters: submit under that key", key)}
-	}
-	return businessKey, nil
 }
 
 // forget drops what is remembered of an action that is not looked at any more.

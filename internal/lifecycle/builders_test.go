@@ -61,7 +61,7 @@ func later(d time.Duration) option         { return func(o *Observation) { o.Now
 func sighted(d time.Duration) option       { return func(o *Observation) { o.Sighted = d } }
 func template(f func(*Template)) option    { return func(o *Observation) { f(&o.Template) } }
 func problem(reason v1alpha1.Reason) option {
-	return func(o *Observation) { o.Problem = &Problem{reason, "wrong"} }
+	return func(o *Observation) { o.Problem = &Problem{Reason: reason, Message: "wrong"} }
 }
 func status(f func(*v1alpha1.TaskSubmissionStatus)) option {
 	return func(o *Observation) { f(&o.Submission.Status) }

@@ -97,17 +97,26 @@ func (f *finding) wait(o *Observation) Step {
 }
 
 func checkName(submission *v1alpha1.TaskSubmission) *finding {
+	if message := WrongName(submission); message != "" {
+		return refused(v1alpha1.ReasonInvalidName, message)
+	}
+	return nil
+}
+
+// WrongName says why a submission's name is not that of its key, or why its key is none, with what to do; "" where it is
+// right.
+func WrongName(submission *v1alpha1.TaskSubmission) string {
 	name, err := v1alpha1.NameForKey(submission.Key())
 	switch {
 	case err != nil:
-		return refused(v1alpha1.ReasonInvalidName, err.Error())
+		return err.Error()
 	case name != submission.Name && submission.Spec.IdempotencyKey == "":
-		return refused(v1alpha1.ReasonInvalidName, fmt.Sprintf(
-			"the name %q cannot be its own key: it is no DNS label of at most %d characters (a dot is none of its letters), or looks like a derived name; set spec.idempotencyKey to it and metadata.name to %q", submission.Name, v1alpha1.MaxNameLength, name))
+		return fmt.Sprintf(
+			"the name %q cannot be its own key: it is no DNS label of at most %d characters (a dot is none of its letters), or looks like a derived name; set spec.idempotencyKey to it and metadata.name to %q", submission.Name, v1alpha1.MaxNameLength, name)
 	case name != submission.Name:
-		return refused(v1alpha1.ReasonInvalidName, fmt.Sprintf("the name of this key is %q: set metadata.name to it and submit again", name))
+		return fmt.Sprintf("the name of this key is %q: set metadata.name to it and submit again", name)
 	}
-	return nil
+	return ""
 }
 
 func checkNotAfter(o *Observation) *finding {

@@ -41,9 +41,11 @@ type Observation struct {
 	Off Off
 }
 
-// Problem is a fault of the input: InvalidParameters or KeyMismatch.
+// Problem is a fault of the input: InvalidName, InvalidParameters or KeyMismatch.
 type Problem struct {
-	Reason  v1alpha1.Reason
+	Reason v1alpha1.Reason
+	// Field is the path of what is wrong.
+	Field   string
 	Message string
 }
 

@@ -97,7 +97,7 @@ func TestProjectTimes(t *testing.T) {
 func TestLongMessagesAreCutHazard26(t *testing.T) {
 	long := strings.Repeat("ö", 2000)
 	for _, given := range []Observation{
-		seen(func(o *Observation) { o.Problem = &Problem{v1alpha1.ReasonInvalidParameters, long} }),
+		seen(func(o *Observation) { o.Problem = &Problem{Reason: v1alpha1.ReasonInvalidParameters, Message: long} }),
 		seen(notReady, template(func(t *Template) { t.Message = long })),
 		seen(recorded(unknown), notReady, template(func(t *Template) { t.Message = long })),
 		seen(recorded(retrying), notReady, template(func(t *Template) { t.Message = long })),

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/lifecycle"
+)
+
+// maxParameters leaves room in record and status, which etcd bounds at 1.5 MiB, for what comes of the action.
+const maxParameters = 1 << 20
+
+// inputCheck is one question about a submission's input.
+type inputCheck struct {
+	reason v1alpha1.Reason
+	field  string // what the fault is in
+	// find returns what is wrong, or "".
+	find func(*input) string
+	// byTemplate says that only a template that compiles can answer.
+	byTemplate bool
+}
+
+// inputChecks are in the order in which faults are told: no key can be computed from parameters that the schema
+// refuses. Admission and the reconciler both go through this table, so it makes no difference for the verdict which of
+// them meets a submission first.
+var inputChecks = []inputCheck{
+	{v1alpha1.ReasonInvalidName, "metadata.name", func(in *input) string { return lifecycle.WrongName(in.submission) }, false},
+	{v1alpha1.ReasonInvalidParameters, "spec.parameters", wrongSize, false},
+	{v1alpha1.ReasonInvalidParameters, "spec.parameters", notDigestible, false},
+	{v1alpha1.ReasonInvalidParameters, "spec.parameters", wrongParameters, true},
+	{v1alpha1.ReasonInvalidParameters, "spec.parameters", noKeys, true},
+	{v1alpha1.ReasonKeyMismatch, "spec.idempotencyKey", wrongKey, true},
+}
+
+// input is a submission, and what the checks have made of it so far.
+type input struct {
+	submission       *v1alpha1.TaskSubmission
+	plan             *Plan
+	key, businessKey string
+}
+
+// CheckInput returns the business key of a submission, or the first fault of its input. Without a plan it asks what can
+// be told without a template.
+func CheckInput(submission *v1alpha1.TaskSubmission, plan *Plan) (businessKey string, problem *lifecycle.Problem) {
+	in := &input{submission: submission, plan: plan}
+	for _, check := range inputChecks {
+		if check.byTemplate && plan == nil {
+			continue
+		}
+		if message := check.find(in); message != "" {
+			return "", &lifecycle.Problem{Reason: check.reason, Field: check.field, Message: message}
+		}
+	}
+	return in.businessKey, nil
+}
+
+func wrongSize(in *input) string {
+	if size := len(in.submission.Spec.Parameters.Raw); size > maxParameters {
+		return fmt.Sprintf("the parameters have %d bytes, and at most %d are allowed: store what is large elsewhere, and pass its address", size, maxParameters)
+	}
+	return ""
+}
+
+func notDigestible(in *input) string {
+	_, err := v1alpha1.PayloadDigest(&in.submission.Spec)
+	return said(err)
+}
+
+func wrongParameters(in *input) string {
+	return said(in.plan.ValidateParameters(in.submission.Spec.Parameters.Raw))
+}
+
+func noKeys(in *input) (message string) {
+	var err error
+	in.key, in.businessKey, err = in.plan.Keys(in.submission)
+	return said(err)
+}
+
+func wrongKey(in *input) string {
+	if in.key != "" && in.key != in.submission.Key() {
+		return fmt.Sprintf("the template makes the key %q of these parameters: submit under that key", in.key)
+	}
+	return ""
+}
+
+func said(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
