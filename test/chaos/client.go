@@ -94,7 +94,7 @@ func (a *asker) payload() int {
 // submit reports whether there is a submission of the key now.
 func (a *asker) submit(ctx context.Context, key string, payload int) bool {
 	return a.w.history.record(a.number, operation{key: key, kind: opSubmit, payload: payload}, func(seen *observation) {
-		err := a.w.api.Create(ctx, a.w.submission(key, payload))
+		err := a.w.api.Create(ctx, submissionOf(a.w.namespace, key, payload))
 		a.w.tally.add("submissions asked for", 1)
 		switch {
 		case err == nil:
@@ -153,12 +153,12 @@ func (a *asker) remove(ctx context.Context, key string) {
 	})
 }
 
-// submission is the one that stands for a key. The payload is another's where it is not 0.
-func (w *world) submission(key string, payload int) *v1alpha1.TaskSubmission {
+// submissionOf is the one that stands for a key. The payload is another's where it is not 0.
+func submissionOf(namespace, key string, payload int) *v1alpha1.TaskSubmission {
 	var n int
 	_, _ = fmt.Sscanf(key[len(key)-5:], "%d", &n)
 	return &v1alpha1.TaskSubmission{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: key},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: key},
 		Spec: v1alpha1.TaskSubmissionSpec{
 			TemplateRef: v1alpha1.TemplateRef{Name: actionOf(key).name},
 			Parameters:  apiextensionsv1.JSON{Raw: fmt.Appendf(nil, `{"item": %d, "payload": %d}`, n, payload)},
@@ -167,9 +167,9 @@ func (w *world) submission(key string, payload int) *v1alpha1.TaskSubmission {
 }
 
 // payloadOf tells which payload of a key has a digest.
-func (w *world) payloadOf(key, digest string) int {
+func payloadOf(key, digest string) int {
 	for _, payload := range []int{0, 1, badPayload} {
-		if mine, _ := v1alpha1.PayloadDigest(&w.submission(key, payload).Spec); mine == digest {
+		if mine, _ := v1alpha1.PayloadDigest(&submissionOf("", key, payload).Spec); mine == digest {
 			return payload
 		}
 	}

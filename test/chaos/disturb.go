@@ -36,13 +36,16 @@ func (w *world) turn(m mode) {
 	w.mode = m
 }
 
+// enoughStalls is how many calls that can be asked about must have stalled where a weakness is looked for.
+const enoughStalls = 10
+
 // disturb brings all faults in an order that is drawn, over and over, until the time is over and each has happened. It
 // leaves both replicas active.
 func (w *world) disturb(ctx context.Context, out io.Writer) error {
 	defer w.turn(active)
 	if w.options.Weakness != "" {
-		pass(ctx, w.options.Duration)
-		return ctx.Err()
+		w.turn(active)
+		return until(ctx, "the receiver to stall", func(context.Context) (bool, error) { return w.receiver.stalled() >= enoughStalls, nil })
 	}
 	random := draw(w.options.Seed, "faults")
 	begun := time.Now()

@@ -36,7 +36,9 @@ type Options struct {
 	Duration time.Duration
 	// Clients is how many there are at once.
 	Clients int
-	// Keep keeps the folder with the logs, also when all is well.
+	// Dir is a folder for logs and the ledger. Empty: a temporary one, which is kept where something is wrong.
+	Dir string
+	// Keep keeps the temporary folder also when all is well.
 	Keep bool
 	// Weakness switches a rule of the operator off, so that the verdict can be seen to find what it prevents. Then no
 	// other fault comes, and the receiver stalls.

@@ -50,15 +50,21 @@ func (w *world) settle(ctx context.Context) (*evidence, error) {
 	if e == nil || (err != nil && !wait.Interrupted(err)) {
 		return nil, errors.Join(err, errors.New("nothing could be gathered"))
 	}
-	if err := w.receiver.drain(); err != nil {
-		return nil, err
-	}
 	for _, key := range e.keys {
 		last.read(ctx, key)
 	}
-	e.entries, err = ledger.Read(w.receiver.path)
 	e.events = w.history.events
+	e.entries, err = w.happened()
 	return e, err
+}
+
+// happened returns everything that reached whoever effects are for, and had its effect there, when nothing more can.
+// What has its effects elsewhere than at the receiver adds them here, in the same form.
+func (w *world) happened() ([]ledger.Entry, error) {
+	if err := w.receiver.drain(); err != nil {
+		return nil, err
+	}
+	return ledger.Read(w.receiver.path)
 }
 
 // insist asks again for each action that was begun, and whose submission was replaced by one that the key refuses:
@@ -70,7 +76,7 @@ func (a *asker) insist(ctx context.Context, e *evidence) bool {
 			continue
 		}
 		for payload := range 2 {
-			if payload != a.w.payloadOf(key, r.Spec.Action.PayloadDigest) {
+			if payload != payloadOf(key, r.Spec.Action.PayloadDigest) {
 				continue
 			}
 			a.remove(ctx, key)

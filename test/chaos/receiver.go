@@ -29,6 +29,7 @@ type receiver struct {
 	inHand   map[string]int     // calls of each key that may still have their effect
 	receipts map[string]receipt // the first effect of each key
 	effects  int
+	stalls   int // of what can be asked about
 	broken   error
 	work     sync.WaitGroup // calls that may still have their effect
 }
@@ -76,13 +77,13 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 	r.work.Add(1)
 	defer r.work.Done()
 	var body struct {
-		Item json.Number `json:"item"`
+		Payload json.Number `json:"payload"`
 	}
 	if err := json.NewDecoder(request.Body).Decode(&body); err != nil {
 		return // half a request is none
 	}
 	key := strings.Trim(request.Header.Get("Idempotency-Key"), `" `)
-	entry := ledger.Entry{Key: key, Attempt: request.Header.Get("Taskonce-Attempt"), BusinessKey: request.Header.Get("Business-Key"), Amount: body.Item}
+	entry := ledger.Entry{Key: key, Attempt: request.Header.Get("Taskonce-Attempt"), BusinessKey: request.Header.Get("Business-Key"), Amount: body.Payload}
 	kind := kind(request.PathValue("kind"))
 	made := r.begin(kind, &entry)
 	defer r.end(entry.Key)
@@ -132,6 +133,9 @@ func (r *receiver) begin(kind kind, entry *ledger.Entry) move {
 	if _, applied := r.receipts[entry.Key]; applied && kind == idempotent && made == moveReject {
 		made = moveApply
 	}
+	if made == moveStall && kind == verifiable {
+		r.stalls++
+	}
 	entry.Path = "/" + string(kind) + "/" + string(made)
 	r.write(ledger.Call, *entry)
 	return made
@@ -165,6 +169,12 @@ func (r *receiver) apply(kind kind, entry ledger.Entry, arrived time.Time) (done
 		r.receipts[entry.Key] = done
 	}
 	return done, true
+}
+
+func (r *receiver) stalled() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stalls
 }
 
 // truth tells a person whether a key has had its effect; not while a call of it may still have one.

@@ -87,7 +87,7 @@ func (w *world) conclude(e *evidence, out io.Writer) Summary {
 			summary.Unknown++
 		}
 	}
-	summary.Violations = append(e.judge(), linearizable(operations(e.events, w.payloadOf), filepath.Join(w.dir, "history.html"))...)
+	summary.Violations = append(e.judge(), linearizable(operations(e.events, payloadOf), filepath.Join(w.dir, "history.html"))...)
 	w.tally.add("client operations", len(e.events))
 	w.tally.add("keys", len(e.keys))
 	w.tally.add("effects", summary.Effects)

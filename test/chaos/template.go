@@ -17,7 +17,7 @@ import (
 type kind string
 
 const (
-	idempotent kind = "idempotent" // applies a key once, so the same request may be sent again
+	idempotent kind = "idempotent" // applies a key once, in one transaction, so the same request may be sent again
 	verifiable kind = "verifiable" // applies whatever it is sent, and can be asked
 	plain      kind = "plain"      // neither
 )
@@ -59,7 +59,7 @@ func keyOf(a action, n int) string { return fmt.Sprintf("%s-%05d", a.name, n) }
 const templateText = `
 apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
-metadata: {name: %[1]s}
+metadata: {name: %s}
 spec:
   parametersSchema:
     openAPIV3Schema:
@@ -68,41 +68,52 @@ spec:
       properties:
         item: {type: integer}
         payload: {type: integer, minimum: 0}
-  %[2]s
-  effect:
-    http:
-      method: POST
-      url: http://%[3]s/%[4]s
-      timeout: %[5]s
-      body: {item: "${params.item}", payload: "${params.payload}"}
-      %[6]s
-  %[7]s
   retry: {initialDelay: 100ms, maxDelay: 500ms, maxAttempts: 8}
 `
 
-const verificationText = `verification:
+const httpText = `
+  effect:
+    http:
+      method: POST
+      url: http://%s/%s
+      timeout: %s
+      body: {item: "${params.item}", payload: "${params.payload}"}
+`
+
+const verificationText = `
+  verification:
     http: {method: GET, url: "http://%s/effects/${submission.downstreamKey}", timeout: %s}
     classify:
       - {when: "${response.status == 200}", outcome: Applied}
       - {when: "${response.status == 404}", outcome: NotApplied}
-    settleAfter: %s`
+    settleAfter: %s
+`
 
+// text is the template as YAML.
 func (a action) text(address string) string {
-	gates, effect, verification := "", "", ""
+	text := fmt.Sprintf(templateText, a.name)
 	if a.approval {
-		gates = "approval: {required: true}"
+		text += "  approval: {required: true}\n"
 	}
 	if a.business {
-		gates = `businessKey: "pair-${params.item / 2}"`
-		effect = `headers: [{name: Business-Key, value: "${submission.businessKey}"}]`
+		text += "  businessKey: \"pair-${params.item / 2}\"\n"
+	}
+	return text + a.effect(address)
+}
+
+// effect is the part of the template that says what is done, and how it can be found out whether it was.
+func (a action) effect(address string) string {
+	text := fmt.Sprintf(httpText, address, a.kind, timeout)
+	if a.business {
+		text += "      headers: [{name: Business-Key, value: \"${submission.businessKey}\"}]\n"
 	}
 	switch a.kind {
 	case idempotent:
-		effect = "receiver: {idempotent: true, remembersFor: 24h}"
+		text += "      receiver: {idempotent: true, remembersFor: 24h}\n"
 	case verifiable:
-		verification = fmt.Sprintf(verificationText, address, timeout, settleAfter)
+		text += fmt.Sprintf(verificationText, address, timeout, settleAfter)
 	}
-	return fmt.Sprintf(templateText, a.name, gates, address, a.kind, timeout, effect, verification)
+	return text
 }
 
 // applyTemplates creates the templates and waits until each is ready.

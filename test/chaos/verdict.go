@@ -17,48 +17,67 @@ func (e *evidence) judge() []string {
 	for _, moving := range e.moving() {
 		wrong = append(wrong, "I9: "+moving)
 	}
-	calls, effects := map[string][]ledger.Entry{}, map[string]int{}
-	business := map[string]int{}
-	for _, entry := range e.entries {
-		key := strings.TrimPrefix(entry.Key, e.namespace+"/")
-		switch entry.Kind {
-		case ledger.Call:
-			calls[key] = append(calls[key], entry)
-		case ledger.Effect:
-			effects[key]++
-			if entry.BusinessKey != "" {
-				business[actionOf(key).name+" "+entry.BusinessKey]++
-			}
-		}
-	}
-	known := map[string]bool{}
+	calls, effects := e.byKey(ledger.Call), e.byKey(ledger.Effect)
 	for _, key := range e.keys {
-		known[key] = true
-		wrong = append(wrong, e.judgeKey(key, calls[key], effects[key])...)
+		wrong = append(wrong, e.judgeEffects(key, calls[key], len(effects[key]))...)
+		wrong = append(wrong, e.judgeCalls(key, calls[key])...)
 		wrong = append(wrong, e.judgeStatus(key)...)
 	}
-	for key := range effects {
-		if !known[key] {
-			wrong = append(wrong, fmt.Sprintf("I2: %s had an effect and was never asked for", key))
-		}
-	}
-	for key := range e.records {
-		if !known[key] {
-			wrong = append(wrong, fmt.Sprintf("I1: there is a record of %s, which was never asked for", key))
-		}
-	}
-	for key, n := range business {
-		if n > 1 {
-			wrong = append(wrong, fmt.Sprintf("I7: %d effects for the business key %s", n, key))
-		}
-	}
+	wrong = append(wrong, e.judgeStrangers(effects)...)
+	wrong = append(wrong, judgeBusinessKeys(effects)...)
 	wrong = append(wrong, e.judgeClaims()...)
 	wrong = append(wrong, e.leaks...)
 	return append(wrong, firstResultWins(e.events)...)
 }
 
-// judgeKey compares the receiver's log of a key with its record.
-func (e *evidence) judgeKey(key string, calls []ledger.Entry, effects int) []string {
+// byKey returns the receiver's entries of one kind for each key.
+func (e *evidence) byKey(kind ledger.Kind) map[string][]ledger.Entry {
+	entries := map[string][]ledger.Entry{}
+	for _, entry := range e.entries {
+		if key := strings.TrimPrefix(entry.Key, e.namespace+"/"); entry.Kind == kind {
+			entries[key] = append(entries[key], entry)
+		}
+	}
+	return entries
+}
+
+// judgeStrangers finds effects and records of keys that nobody asked for.
+func (e *evidence) judgeStrangers(effects map[string][]ledger.Entry) []string {
+	var wrong []string
+	for key := range effects {
+		if !slices.Contains(e.keys, key) {
+			wrong = append(wrong, fmt.Sprintf("I2: %s had an effect and was never asked for", key))
+		}
+	}
+	for key := range e.records {
+		if !slices.Contains(e.keys, key) {
+			wrong = append(wrong, fmt.Sprintf("I1: there is a record of %s, which was never asked for", key))
+		}
+	}
+	return wrong
+}
+
+// judgeBusinessKeys counts the effects for each business key of a template.
+func judgeBusinessKeys(effects map[string][]ledger.Entry) []string {
+	business := map[string]int{}
+	for key, entries := range effects {
+		for _, entry := range entries {
+			if entry.BusinessKey != "" {
+				business[actionOf(key).name+" "+entry.BusinessKey]++
+			}
+		}
+	}
+	var wrong []string
+	for key, n := range business {
+		if n > 1 {
+			wrong = append(wrong, fmt.Sprintf("I7: %d effects for the business key %s", n, key))
+		}
+	}
+	return wrong
+}
+
+// judgeEffects compares the number of a key's effects with its record.
+func (e *evidence) judgeEffects(key string, calls []ledger.Entry, effects int) []string {
 	var wrong []string
 	say := func(format string, arguments ...any) {
 		wrong = append(wrong, fmt.Sprintf(format, arguments...)+"; "+e.say(key)+story(calls))
@@ -79,35 +98,51 @@ func (e *evidence) judgeKey(key string, calls []ledger.Entry, effects int) []str
 		say("I5: %s succeeded without an effect", key)
 	case r.Spec.Action.Phase == v1alpha1.PhaseFailed && effects > 0:
 		say("I5: %s failed and had an effect", key)
-	}
-	switch {
-	case !recorded:
-	case actionOf(key).approval && len(calls) > 0 && !e.decided(key, 0, v1alpha1.DecisionApprove):
-		say("approval: %s was sent, and nobody approved it", key)
 	case actionOf(key).kind.tells() && e.asks(&r):
 		say("I9: %s asks a person, though its receiver can tell", key)
-	case !actionOf(key).kind.tells():
-		for _, c := range calls {
-			if moveIn(c).loses() && !e.answered(key, c.Attempt) {
-				say("I4: the answer to attempt %s of %s was lost, nobody can be asked, and no person was", c.Attempt, key)
-			}
+	}
+	return wrong
+}
+
+// judgeCalls asks of each call whether it might have been made, and of each answer that was lost who was asked.
+func (e *evidence) judgeCalls(key string, calls []ledger.Entry) []string {
+	var wrong []string
+	say := func(call ledger.Entry, what string) {
+		wrong = append(wrong, fmt.Sprintf("%s: attempt %s of %s; %s%s", what, call.Attempt, key, e.say(key), story(calls)))
+	}
+	r, recorded := e.records[key]
+	if !recorded {
+		return nil
+	}
+	payload := payloadOf(key, r.Spec.Action.PayloadDigest)
+	for _, call := range calls {
+		if call.Amount.String() != strconv.Itoa(payload) {
+			say(call, "I6: another payload was sent")
+		}
+		if payload < 0 {
+			say(call, "I10: bad input was sent")
+		}
+		if actionOf(key).approval && !e.decided(key, "0", v1alpha1.DecisionApprove) {
+			say(call, "approval: nobody approved it")
+		}
+		if !actionOf(key).kind.tells() && moveIn(call).loses() && !e.answered(key, call.Attempt) {
+			say(call, "I4: an answer was lost, and no person was asked")
 		}
 	}
 	return wrong
 }
 
-// answered reports whether a lost attempt of a receiver that cannot be asked waits for a person, or a person has answered.
+// answered reports whether a lost attempt waits for a person, or a person has answered.
 func (e *evidence) answered(key, attempt string) bool {
-	number, _ := strconv.Atoi(attempt)
 	r := e.records[key]
-	return (e.asks(&r) && int(r.Spec.Action.Attempt.Number) == number) ||
-		e.decided(key, int32(number), v1alpha1.DecisionConfirmApplied) || e.decided(key, int32(number), v1alpha1.DecisionConfirmNotApplied)
+	return (e.asks(&r) && strconv.Itoa(int(r.Spec.Action.Attempt.Number)) == attempt) ||
+		e.decided(key, attempt, v1alpha1.DecisionConfirmApplied) || e.decided(key, attempt, v1alpha1.DecisionConfirmNotApplied)
 }
 
 // decided reports whether a decision about an attempt was carried out.
-func (e *evidence) decided(key string, attempt int32, action v1alpha1.DecisionAction) bool {
+func (e *evidence) decided(key, attempt string, action v1alpha1.DecisionAction) bool {
 	return slices.ContainsFunc(e.decisions, func(d v1alpha1.TaskDecision) bool {
-		return d.Spec.Submission == key && d.Spec.Attempt == attempt && d.Spec.Action == action && d.Status.State == v1alpha1.DecisionApplied
+		return d.Spec.Submission == key && strconv.Itoa(int(d.Spec.Attempt)) == attempt && d.Spec.Action == action && d.Status.State == v1alpha1.DecisionApplied
 	})
 }
 

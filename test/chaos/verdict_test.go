@@ -10,8 +10,7 @@ import (
 
 // given is the evidence of one key that ended so, and of the calls that were made of it.
 func given(key string, phase v1alpha1.Phase, reason v1alpha1.Reason, effects int, moves ...move) *evidence {
-	w := &world{namespace: "ns"}
-	s := w.submission(key, 0)
+	s := submissionOf("ns", key, 0)
 	s.Status.Phase, s.Status.Reason, s.Status.Message = phase, reason, "so it is"
 	digest, _ := v1alpha1.PayloadDigest(&s.Spec)
 	r := v1alpha1.TaskRecord{Spec: v1alpha1.TaskRecordSpec{Key: key, Action: &v1alpha1.Action{
@@ -23,7 +22,7 @@ func given(key string, phase v1alpha1.Phase, reason v1alpha1.Reason, effects int
 		submissions: map[string]v1alpha1.TaskSubmission{key: *s}, records: map[string]v1alpha1.TaskRecord{key: r},
 	}
 	for _, m := range moves {
-		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Call, Key: "ns/" + key, Attempt: "1", Path: "/" + string(actionOf(key).kind) + "/" + string(m)})
+		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Call, Key: "ns/" + key, Attempt: "1", Amount: "0", Path: "/" + string(actionOf(key).kind) + "/" + string(m)})
 	}
 	for range effects {
 		e.entries = append(e.entries, ledger.Entry{Kind: ledger.Effect, Key: "ns/" + key, Path: "/"})
@@ -59,6 +58,11 @@ func TestJudge(t *testing.T) {
 	approved := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply).with("bonus-00001", v1alpha1.DecisionApprove, 0, v1alpha1.DecisionApplied)
 	unclaimed := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	unclaimed.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: "gone", UID: "gone"}}}}
+	foreign := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	foreign.entries[0].Amount = "1"
+	bad := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	bad.records["letter-00001"].Spec.Action.PayloadDigest, _ = v1alpha1.PayloadDigest(&submissionOf("", "letter-00001", badPayload).Spec)
+	bad.entries[0].Amount = "-1"
 	leaking := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	leaking.leaks = []string{"leak: a goroutine"}
 	for _, tt := range []struct {
@@ -81,6 +85,8 @@ func TestJudge(t *testing.T) {
 		{"a person is asked though the receiver can tell", given("charge-00001", processing, v1alpha1.ReasonOutcomeUnknown, 0, moveDropBefore), "I9"},
 		{"approved", approved, ""},
 		{"not approved", given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply), "approval"},
+		{"another payload was sent", foreign, "I6: another payload"},
+		{"bad input was sent", bad, "I10"},
 		{"a claim that nobody holds", unclaimed, "leak"},
 		{"something leaks", leaking, "leak"},
 		{"still moving", given("letter-00001", processing, v1alpha1.ReasonRetrying, 0, moveBusy), "I9"},

@@ -40,9 +40,11 @@ type world struct {
 
 // open brings everything up. What it returns must be shut, also on an error.
 func open(ctx context.Context, options Options) (w *world, err error) {
-	w = &world{options: options, plane: options.ControlPlane}
-	if w.dir, err = os.MkdirTemp("", "taskonce-chaos-"); err != nil {
-		return w, err
+	w = &world{options: options, dir: options.Dir, plane: options.ControlPlane}
+	if w.dir == "" {
+		if w.dir, err = os.MkdirTemp("", "taskonce-chaos-"); err != nil {
+			return w, err
+		}
 	}
 	chances := usual
 	if options.Weakness != "" {
@@ -116,7 +118,7 @@ func (w *world) shut(keep bool) error {
 	if w.own && w.plane != nil {
 		errs = append(errs, w.plane.Stop())
 	}
-	if w.dir != "" && !keep {
+	if w.options.Dir == "" && w.dir != "" && !keep {
 		errs = append(errs, os.RemoveAll(w.dir))
 	}
 	return errors.Join(errs...)
