@@ -17,9 +17,9 @@ import (
 
 const (
 	// window is how many of the newest keys of an action clients use: they meet at them.
-	window = 12
+	window = 6
 	// pace is how often there is a new key.
-	pace = 500 * time.Millisecond
+	pace = time.Second
 	// badPayload stands for parameters that the schema refuses.
 	badPayload = -1
 )
@@ -61,15 +61,15 @@ func (a *asker) once(ctx context.Context, key string) {
 		if a.submit(ctx, key, a.payload()) {
 			a.react(ctx, key, a.read(ctx, key)) // cancelled while it begins
 		}
-	case n < 50:
+	case n < 45:
 		if a.submit(ctx, key, a.payload()) {
 			a.wait(ctx, key)
 		}
-	case n < 62:
+	case n < 55:
 		a.read(ctx, key)
-	case n < 76:
+	case n < 70:
 		a.react(ctx, key, a.read(ctx, key))
-	case n < 88:
+	case n < 80:
 		a.remove(ctx, key)
 	default:
 		payload := a.payload()

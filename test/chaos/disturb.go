@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
 )
 
-// bag returns all faults in an order that is drawn: first those that meet a leader, then those that meet two active
+// bag returns faults in an order that is drawn: first those that meet a leader, then those that meet two active
 // replicas. What may come in either mode is dealt out to both.
-func bag(random *rand.Rand) []fault {
-	list := faults()
+func bag(random *rand.Rand, list []fault) []fault {
+	list = slices.Clone(list)
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	first := []mode{elected, active}[random.IntN(2)]
 	for i := range list {
@@ -36,30 +37,23 @@ func (w *world) turn(m mode) {
 	w.mode = m
 }
 
-// enoughStalls is how many calls that can be asked about must have stalled where a weakness is looked for.
-const enoughStalls = 10
-
-// disturb brings all faults in an order that is drawn, over and over, until the time is over and each has happened. It
-// leaves both replicas active.
-func (w *world) disturb(ctx context.Context, out io.Writer) error {
+// disturb brings faults in an order that is drawn, over and over, until the time is over and each has happened. It leaves
+// both replicas active.
+func (w *world) disturb(ctx context.Context, list []fault, out io.Writer) error {
 	defer w.turn(active)
-	if w.options.Weakness != "" {
-		w.turn(active)
-		return until(ctx, "the receiver to stall", func(context.Context) (bool, error) { return w.receiver.stalled() >= enoughStalls, nil })
-	}
 	random := draw(w.options.Seed, "faults")
 	begun := time.Now()
 	missing := map[string]bool{}
-	for _, f := range faults() {
+	for _, f := range list {
 		missing[f.name] = true
 	}
 	for {
-		for _, f := range bag(random) {
+		for _, f := range bag(random, list) {
 			switch since := time.Since(begun); {
 			case since > w.options.Duration && len(missing) == 0:
 				return nil
 			case since > w.options.Duration+patience:
-				return fmt.Errorf("these faults never happened: %v", missing)
+				return fmt.Errorf("these faults never happened: %v", slices.Sorted(maps.Keys(missing)))
 			case since > w.options.Duration && !missing[f.name]:
 				continue
 			}

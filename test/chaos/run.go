@@ -50,7 +50,7 @@ func (w *world) trouble(ctx context.Context, out io.Writer) (*evidence, error) {
 		defer close(asked)
 		w.ask(asking)
 	}()
-	err := w.disturb(ctx, out)
+	err := w.meddle(ctx, out)
 	enough()
 	<-asked
 	if err != nil {
@@ -65,6 +65,18 @@ func (w *world) trouble(ctx context.Context, out io.Writer) (*evidence, error) {
 	fmt.Fprintf(out, "Quiet after %.1f s.\n", time.Since(begun).Seconds())
 	e.leaks, err = w.leaks(ctx, e)
 	return e, err
+}
+
+// enoughStalls is how many calls that can be asked about must have stalled where a weakness is looked for.
+const enoughStalls = 10
+
+// meddle has happen what the run is about.
+func (w *world) meddle(ctx context.Context, out io.Writer) error {
+	if w.options.Weakness == "" {
+		return w.disturb(ctx, faults(), out)
+	}
+	w.turn(active)
+	return until(ctx, "the receiver to stall", func(context.Context) (bool, error) { return w.receiver.stalled() >= enoughStalls, nil })
 }
 
 func (w *world) conclude(e *evidence, out io.Writer) Summary {
