@@ -65,3 +65,19 @@ type SecretKeyRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key"`
 }
+
+// SecretSource says from which Secret something is read that has more than one key.
+type SecretSource struct {
+	// A Secret in the same namespace. A missing one is waited for.
+	// +required
+	SecretRef SecretRef `json:"secretRef"`
+}
+
+// SecretRef names a Secret in the same namespace.
+type SecretRef struct {
+	// The name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}

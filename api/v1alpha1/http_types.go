@@ -48,6 +48,14 @@ type HTTPRequest struct {
 	// +kubebuilder:validation:MaxItems=32
 	Headers []HTTPHeader `json:"headers,omitempty"`
 
+	// Who the receiver is told that calls: the header Authorization, from a Secret.
+	// +optional
+	Auth *HTTPAuth `json:"auth,omitempty"`
+
+	// What is trusted and shown over TLS, where the URL is one of https.
+	// +optional
+	TLS *HTTPTLS `json:"tls,omitempty"`
+
 	// The body: any JSON, whose strings may hold expressions. Left out, an effect sends the parameters as JSON.
 	// +optional
 	Body *apiextensionsv1.JSON `json:"body,omitempty"`
@@ -82,4 +90,32 @@ type HTTPHeader struct {
 	// Where the value is read from, at the time of use.
 	// +optional
 	ValueFrom *ValueSource `json:"valueFrom,omitempty"`
+}
+
+// HTTPAuth makes the header Authorization: exactly one of basic and bearer. Secrets are read at the time of use.
+//
+// +kubebuilder:validation:ExactlyOneOf=basic;bearer
+type HTTPAuth struct {
+	// A user and password: the keys username and password of a Secret, as in the type kubernetes.io/basic-auth.
+	// +optional
+	Basic *SecretSource `json:"basic,omitempty"`
+
+	// A token.
+	// +optional
+	Bearer *ValueSource `json:"bearer,omitempty"`
+}
+
+// HTTPTLS says what is trusted and shown over TLS. Secrets are read at the time of use.
+//
+// +kubebuilder:validation:AtLeastOneOf=ca;clientCertificate
+type HTTPTLS struct {
+	// The certificates, in PEM, of the authorities that sign the receiver's: these, and not those of the operator's
+	// system. Left out, the system's are trusted.
+	// +optional
+	CA *ValueSource `json:"ca,omitempty"`
+
+	// The operator's own certificate and key: the keys tls.crt and tls.key of a Secret, as in the type
+	// kubernetes.io/tls.
+	// +optional
+	ClientCertificate *SecretSource `json:"clientCertificate,omitempty"`
 }

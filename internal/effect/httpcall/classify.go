@@ -98,14 +98,16 @@ func classifyFrom(i int, rules []rule, in expr.Input, fallback verdict) verdict 
 
 // answered returns the sentence that tells of an answer.
 func answered(status int, message string) string {
-	sentence := "the receiver answered " + strconv.Itoa(status)
-	if text := http.StatusText(status); text != "" {
-		sentence += " " + text
-	}
+	sentence := "the receiver answered " + statusLine(status)
 	if message != "" {
 		sentence += "; " + message
 	}
 	return cut(sentence)
+}
+
+// statusLine is a status in HTTP's own words, and not in the receiver's.
+func statusLine(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 // cut makes a message one line of at most maxMessage characters.

@@ -3,29 +3,32 @@ package httpcall
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
+
+	"golang.org/x/net/http/httpproxy"
 
 	"github.com/taskonce/taskonce/internal/effect"
 )
 
-// client is what all calls share: two transports, and the options.
+// client is what all calls share.
 type client struct {
-	// fresh makes a new connection for each request and closes it after the answer.
-	fresh http.RoundTripper
-	// pooled reuses connections. Go's transport sends a request again when a reused one dies (net/http
-	// persistConn.shouldRetryRequest), so it is for what causes nothing and for receivers that are idempotent.
-	pooled http.RoundTripper
-	reuse  bool
-	now    func() time.Time
-	limit  int64
-	secret func(ctx context.Context, namespace, name, key string) (string, error)
+	options Options
+	guard   guard
+	now     func() time.Time
+	limit   int64
+	secret  func(ctx context.Context, namespace, name, key string) (string, error)
+	// proxy returns the proxy for a URL, or nil: HTTP_PROXY, HTTPS_PROXY and NO_PROXY as they were at the start.
+	proxy func(*url.URL) (*url.URL, error)
+	// reused is set where a protection is switched off, and nil otherwise.
+	reused http.RoundTripper
 }
 
 func newClient(options Options) *client {
 	c := &client{
-		fresh: transport(options, false), pooled: transport(options, true),
-		reuse: options.Unsafe.ReuseConnections,
-		now:   options.now, limit: options.MaxResponseBytes, secret: options.Secret,
+		options: options, guard: guard{loopback: options.AllowLoopback, linkLocal: options.AllowLinkLocal},
+		now: options.now, limit: options.MaxResponseBytes, secret: options.Secret,
+		proxy: httpproxy.FromEnvironment().ProxyFunc(),
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -36,6 +39,9 @@ func newClient(options Options) *client {
 	if c.secret == nil {
 		c.secret = noSecrets
 	}
+	if options.Unsafe.ReuseConnections {
+		c.reused = &http.Transport{DialContext: c.dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second}
+	}
 	return c
 }
 
@@ -43,24 +49,23 @@ func noSecrets(_ context.Context, _, name, _ string) (string, error) {
 	return "", effect.Missing("the Secret %q cannot be read: this operator reads none", name)
 }
 
-// transport returns a transport of HTTP/1.1: one request holds one connection, so what was written to it is what
-// was sent of the request. A proxy from the environment is honoured; then the guard speaks of the proxy's address.
-// Compression is not asked for: an answer is as large as it looks.
-func transport(options Options, pooled bool) *http.Transport {
-	guard := guard{loopback: options.AllowLoopback, linkLocal: options.AllowLinkLocal}
+// transport returns a transport for one request, which dials once. So nothing can send the request a second time: Go's
+// transport does that by itself when a reused connection of HTTP/1.1 dies under a request with an Idempotency-Key
+// (hazard 6), and after a GOAWAY or a REFUSED_STREAM of HTTP/2. Compression is not asked for: an answer is as large as
+// it looks.
+func (c *client) transport(w *way, at *stage) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            guard.dialer(options.dialled),
-		TLSClientConfig:        options.tls,
+		Proxy:                  c.proxied(at),
+		OnProxyConnectResponse: at.tunnelled,
+		DialContext:            once(c.dial),
+		TLSClientConfig:        w.tls,
 		TLSHandshakeTimeout:    30 * time.Second,
 		Protocols:              protocols,
-		DisableKeepAlives:      !pooled,
+		DisableKeepAlives:      true,
 		DisableCompression:     true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    16,
-		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
 }

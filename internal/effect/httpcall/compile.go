@@ -104,7 +104,7 @@ var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.Met
 
 // request compiles a request. The attempt's number is allowed in headers, and in the URL where inURL says so.
 func (b *builder) request(path *field.Path, spec *v1alpha1.HTTPRequest, method string, inURL expr.Variables) template {
-	t := template{method: method, namespace: b.namespace}
+	t := template{method: method, namespace: b.namespace, field: path.String()}
 	if spec.Method != "" {
 		t.method = spec.Method
 	}
@@ -119,6 +119,8 @@ func (b *builder) request(path *field.Path, spec *v1alpha1.HTTPRequest, method s
 		t.url = compiled
 	}
 	t.headers = b.headers(path.Child("headers"), spec.Headers)
+	t.login = b.login(path.Child("auth"), spec)
+	t.trust = b.trust(path.Child("tls"), spec)
 	if spec.Body != nil {
 		tree, err := b.env.Tree(spec.Body.Raw, expr.Params|expr.Submission)
 		if err != nil {
@@ -168,11 +170,58 @@ func (b *builder) header(at *field.Path, spec *v1alpha1.HTTPHeader) header {
 		}
 		made.value = text
 	default:
-		ref := spec.ValueFrom.SecretKeyRef
-		if ref.Name == "" || ref.Key == "" {
-			b.faults = append(b.faults, field.Required(at.Child("valueFrom", "secretKeyRef"), "name and key are needed"))
-		}
-		made.secret = &ref
+		made.secret = b.secret(at.Child("valueFrom"), spec.ValueFrom)
+	}
+	return made
+}
+
+func (b *builder) secret(at *field.Path, source *v1alpha1.ValueSource) *v1alpha1.SecretKeyRef {
+	ref := source.SecretKeyRef
+	if ref.Name == "" || ref.Key == "" {
+		b.faults = append(b.faults, field.Required(at.Child("secretKeyRef"), "name and key are needed"))
+	}
+	return &ref
+}
+
+// login compiles who the receiver is told that calls. A header Authorization beside it would be a second answer.
+func (b *builder) login(path *field.Path, spec *v1alpha1.HTTPRequest) *login {
+	auth := spec.Auth
+	if auth == nil {
+		return nil
+	}
+	if slices.ContainsFunc(spec.Headers, func(h v1alpha1.HTTPHeader) bool { return strings.EqualFold(h.Name, "Authorization") }) {
+		b.faults = append(b.faults, field.Forbidden(path, "the header Authorization is set already: use one of the two"))
+	}
+	switch {
+	case (auth.Basic == nil) == (auth.Bearer == nil):
+		b.faults = append(b.faults, field.Invalid(path, field.OmitValueType{}, "exactly one of basic and bearer is needed"))
+		return nil
+	case auth.Bearer != nil:
+		return &login{bearer: b.secret(path.Child("bearer"), auth.Bearer)}
+	}
+	return &login{basic: b.secretName(path.Child("basic"), auth.Basic)}
+}
+
+func (b *builder) secretName(at *field.Path, source *v1alpha1.SecretSource) string {
+	if source.SecretRef.Name == "" {
+		b.faults = append(b.faults, field.Required(at.Child("secretRef", "name"), "the Secret has a name"))
+	}
+	return source.SecretRef.Name
+}
+
+func (b *builder) trust(path *field.Path, spec *v1alpha1.HTTPRequest) trust {
+	var made trust
+	if spec.TLS == nil {
+		return made
+	}
+	if scheme, _, _ := strings.Cut(spec.URL, ":"); !strings.EqualFold(scheme, "https") {
+		b.faults = append(b.faults, field.Forbidden(path, "the URL is not one of https"))
+	}
+	if spec.TLS.CA != nil {
+		made.ca = b.secret(path.Child("ca"), spec.TLS.CA)
+	}
+	if spec.TLS.ClientCertificate != nil {
+		made.certificate = b.secretName(path.Child("clientCertificate"), spec.TLS.ClientCertificate)
 	}
 	return made
 }

@@ -43,6 +43,26 @@ func TestFaultsNameTheirField(t *testing.T) {
 			s.Effect.HTTP.Headers = []v1alpha1.HTTPHeader{{Name: "X-A", Value: &value, ValueFrom: &v1alpha1.ValueSource{}}}
 		}},
 		{"Secret without a name", "spec.effect.http.headers[0].valueFrom.secretKeyRef", secretHeader("X-A", "", "key")},
+		{"auth of no kind", "spec.effect.http.auth", func(s *v1alpha1.TaskTemplateSpec) { s.Effect.HTTP.Auth = &v1alpha1.HTTPAuth{} }},
+		{"auth of two kinds", "spec.effect.http.auth", func(s *v1alpha1.TaskTemplateSpec) {
+			loggedIn("login")(s)
+			s.Effect.HTTP.Auth.Bearer = from("pay", "token")
+		}},
+		{"auth beside a header", "spec.effect.http.auth", func(s *v1alpha1.TaskTemplateSpec) {
+			loggedIn("login")(s)
+			valueHeader("authorization", "x")(s)
+		}},
+		{"a login without a Secret", "spec.effect.http.auth.basic.secretRef.name", loggedIn("")},
+		{"a token without a key", "spec.effect.http.auth.bearer.secretKeyRef", bearing("pay", "")},
+		{"tls without TLS", "spec.effect.http.tls", trusting("own", "ca.crt")},
+		{"a CA without a key", "spec.effect.http.tls.ca.secretKeyRef", func(s *v1alpha1.TaskTemplateSpec) {
+			s.Effect.HTTP.URL = "HTTPS://a.example/"
+			trusting("own", "")(s)
+		}},
+		{"a certificate without a Secret", "spec.effect.http.tls.clientCertificate.secretRef.name", func(s *v1alpha1.TaskTemplateSpec) {
+			s.Effect.HTTP.URL = "https://a.example/"
+			showing("")(s)
+		}},
 		{"body", "spec.effect.http.body", body(`{"x":"${nonsense}"}`)},
 		{"the attempt in the body", "spec.effect.http.body", body(`{"x":"${attempt}"}`)},
 		{"second rule", "spec.effect.http.classify[1].when", func(s *v1alpha1.TaskTemplateSpec) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,13 +35,22 @@ var metadata = map[netip.Addr]bool{
 
 var (
 	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
-	nat64       = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
 	broadcast   = netip.MustParseAddr("255.255.255.255")
 )
 
-// check returns a *refusedAddress or nil.
+// check returns a *refusedAddress or nil. An IPv6 address is judged as it is, and by the IPv4 address in it.
 func (g guard) check(address netip.Addr) error {
-	address = inner(address)
+	address = address.WithZone("").Unmap()
+	if err := g.checkOne(address); err != nil {
+		return err
+	}
+	if inner, ok := embedded(address); ok {
+		return g.checkOne(inner)
+	}
+	return nil
+}
+
+func (g guard) checkOne(address netip.Addr) error {
 	switch {
 	case address.IsLoopback():
 		return unless(g.loopback, "loopback", "--allow-loopback-receivers")
@@ -63,16 +73,6 @@ func unless(allowed bool, kind, flag string) error {
 	return &refusedAddress{kind: kind, flag: flag}
 }
 
-// inner returns the IPv4 address that is written inside an IPv6 one, where there is one, without a zone.
-func inner(address netip.Addr) netip.Addr {
-	address = address.WithZone("").Unmap()
-	if nat64.Contains(address) {
-		raw := address.As16()
-		return netip.AddrFrom4([4]byte(raw[12:]))
-	}
-	return address
-}
-
 // control refuses an address after it was resolved and before it is connected to, so that a name whose answer
 // changes between a check and its use gains nothing.
 func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -83,18 +83,28 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 	return g.check(resolved.Addr())
 }
 
-// dialer returns a dial function for connections that stand behind gates. It calls dialled after each dial; nil:
-// nothing.
-func (g guard) dialer(dialled func()) func(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, ControlContext: g.control}
+// dial connects to an address that the guard lets through; the connection stands behind gates.
+func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, ControlContext: c.guard.control, Resolver: c.options.resolver}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.dialled != nil {
+		c.options.dialled()
+	}
+	return &gatedConn{Conn: conn}, nil
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// once lets a transport dial one time.
+func once(dial dialFunc) dialFunc {
+	var dialled atomic.Bool
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
+		if dialled.Swap(true) {
+			return nil, errTwice
 		}
-		if dialled != nil {
-			dialled()
-		}
-		return &gatedConn{Conn: conn}, nil
+		return dial(ctx, network, address)
 	}
 }

@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -21,22 +22,36 @@ type answer struct {
 	url *url.URL
 }
 
-// stage is how far a request came; for messages only.
-type stage struct{ tls, connected atomic.Bool }
+// way is how one request goes.
+type way struct {
+	// deadline is when nothing may leave any more.
+	deadline time.Time
+	// tls holds what is trusted and shown; nil: the system's authorities, and nothing.
+	tls *tls.Config
+	// field is where the template describes the request, for messages.
+	field string
+}
 
-// exchange sends one request and reads its answer. Exactly one of the answer and the failure is nil. With single
-// the request goes over a connection of its own, and leaves on that one only. No redirect is followed, and nothing
-// leaves after the deadline.
-func (c *client) exchange(ctx context.Context, request *http.Request, deadline time.Time, single bool) (*answer, *failure) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+// stage is how far a request came; for messages only.
+type stage struct {
+	field                 string
+	proxy, tls, connected atomic.Bool
+	// connect is what a proxy answered to CONNECT, where that was no 200.
+	connect atomic.Int64
+}
+
+// exchange sends one request, at most once, over a connection of its own, and reads its answer. Exactly one of the
+// answer and the failure is nil. No redirect is followed, and nothing leaves after the deadline.
+func (c *client) exchange(ctx context.Context, request *http.Request, w *way) (*answer, *failure) {
+	ctx, cancel := context.WithDeadline(ctx, w.deadline)
 	defer cancel()
-	g := &gate{ctx: ctx, deadline: deadline, now: c.now, single: single && !c.reuse}
+	g := &gate{ctx: ctx, deadline: w.deadline, now: c.now, single: c.reused == nil}
 	defer g.close()
-	if over(c.now(), deadline) {
-		return nil, explain(ctx, errTooLate, g, &stage{})
+	at := &stage{field: w.field}
+	if over(c.now(), w.deadline) {
+		return nil, explain(ctx, errTooLate, g, at)
 	}
-	at := &stage{}
-	response, err := c.transport(single).RoundTrip(request.WithContext(watch(ctx, g, at)))
+	response, err := c.roundTrip(request.WithContext(watch(ctx, g, at)), w, at)
 	if err != nil {
 		return nil, explain(ctx, err, g, at)
 	}
@@ -54,11 +69,11 @@ func (c *client) exchange(ctx context.Context, request *http.Request, deadline t
 	}, nil
 }
 
-func (c *client) transport(single bool) http.RoundTripper {
-	if single && !c.reuse {
-		return c.fresh
+func (c *client) roundTrip(request *http.Request, w *way, at *stage) (*http.Response, error) {
+	if c.reused != nil {
+		return c.reused.RoundTrip(request)
 	}
-	return c.pooled
+	return c.transport(w, at).RoundTrip(request)
 }
 
 // watch puts the gate before whatever connection the transport gives the request, before it writes to it.

@@ -43,7 +43,11 @@ func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 	if err != nil {
 		return rejected(err)
 	}
-	answer, failure := c.client.exchange(traced(ctx), request, attempt.Deadline, !c.idempotent)
+	w, err := c.request.way(ctx, c.client, attempt.Deadline)
+	if err != nil {
+		return rejected(err)
+	}
+	answer, failure := c.client.exchange(traced(ctx), request, w)
 	if failure != nil {
 		return failure.outcome()
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -29,6 +30,7 @@ type failure struct {
 // explain closes the gate and says what happened. Whether anything was sent is the gate's word alone; the error
 // only picks the words.
 func explain(ctx context.Context, err error, g *gate, at *stage) *failure {
+	err = errors.Join(err, g.refused())
 	if g.close() {
 		return &failure{sent: true, message: lost(ctx, err)}
 	}
@@ -48,7 +50,9 @@ func lost(ctx context.Context, err error) string {
 		return "the receiver did not answer in full before the deadline"
 	case errors.Is(err, errCut):
 		return "the receiver's answer was cut short"
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrUnexpectedEOF):
+	case alert(err) != "":
+		return "the receiver ended the connection" + alert(err)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errTwice):
 		return "the connection ended before the receiver answered"
 	}
 	return "the receiver's answer could not be read"
@@ -58,25 +62,53 @@ func lost(ctx context.Context, err error) string {
 func unsent(ctx context.Context, err error, at *stage) string {
 	var refused *refusedAddress
 	var dns *net.DNSError
+	peer := at.peer()
 	switch {
 	case errors.As(err, &refused):
-		return "the receiver is not called: " + refused.Error()
+		return peer + " is not called: " + refused.Error()
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "the operator stopped the attempt"
 	case errors.Is(err, errTooLate):
 		return "the deadline was over before the request could be sent"
+	case at.connect.Load() != 0:
+		return noTunnel(int(at.connect.Load()))
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "the receiver's host name is not known"
+		return peer + "'s host name is not known"
 	case errors.As(err, &dns):
-		return "the receiver's host name could not be resolved"
+		return peer + "'s host name could not be resolved"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the receiver refused the connection"
+		return peer + " refused the connection"
 	case ctx.Err() != nil, timeout(err):
-		return "the receiver could not be connected to in time"
-	case at.tls.Load() && !at.connected.Load():
-		return "the TLS handshake with the receiver failed" + certificate(err)
+		return peer + " could not be connected to in time"
+	case at.tls.Load() && (!at.connected.Load() || alert(err) != ""):
+		return "the TLS handshake with the receiver failed" + certificate(err, at.field) + alert(err)
 	}
-	return "the receiver could not be connected to"
+	return peer + " could not be connected to"
+}
+
+// peer is who is dialled.
+func (s *stage) peer() string {
+	if s.proxy.Load() {
+		return "the proxy of the operator's environment"
+	}
+	return "the receiver"
+}
+
+// noTunnel says that a proxy did not connect to the receiver, so that the receiver saw nothing.
+func noTunnel(status int) string {
+	if status == http.StatusProxyAuthRequired {
+		return "the proxy of the operator's environment refused the credentials in HTTPS_PROXY (407)"
+	}
+	return "the proxy of the operator's environment made no connection to the receiver: " + statusLine(status)
+}
+
+// alert says with which alert the receiver ended TLS, where it did: so it tells that it wants another client certificate.
+func alert(err error) string {
+	var operation *net.OpError
+	if errors.As(err, &operation) && operation.Op == "remote error" {
+		return ": it said \"" + operation.Err.Error() + "\""
+	}
+	return ""
 }
 
 func timeout(err error) bool {
@@ -85,15 +117,15 @@ func timeout(err error) bool {
 }
 
 // certificate says what is wrong with the receiver's certificate, where that is it, without the times that Go's
-// own text has.
-func certificate(err error) string {
+// own text has. field is where the template describes the request.
+func certificate(err error, field string) string {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var verification *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &unknown):
-		return ": its certificate is signed by an authority that is not trusted"
+		return ": its certificate is signed by an authority that is not trusted; name that authority's certificate in " + field + ".tls.ca"
 	case errors.As(err, &host):
 		return ": its certificate is for another host name"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

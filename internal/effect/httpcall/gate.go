@@ -31,6 +31,8 @@ type gate struct {
 	holder  *gatedConn
 	writing int
 	written int64
+	// refusal is why a write was not permitted, for messages.
+	refusal error
 }
 
 // over reports whether the deadline has passed, by the monotonic clock or by the wall clock: the first stands still
@@ -43,6 +45,16 @@ func over(now, deadline time.Time) bool {
 func (g *gate) permit(conn *gatedConn) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.refuses(conn); err != nil {
+		g.refusal = err
+		return err
+	}
+	g.holder = conn
+	g.writing++
+	return nil
+}
+
+func (g *gate) refuses(conn *gatedConn) error {
 	switch {
 	case g.shut:
 		return errShut
@@ -53,9 +65,14 @@ func (g *gate) permit(conn *gatedConn) error {
 	case over(g.now(), g.deadline):
 		return errTooLate
 	}
-	g.holder = conn
-	g.writing++
 	return nil
+}
+
+// refused returns why a write was not permitted, or nil.
+func (g *gate) refused() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refusal
 }
 
 // wrote reports the end of a permitted write.

@@ -3,6 +3,7 @@ package httpcall
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"time"
 
 	"github.com/taskonce/taskonce/internal/effect"
@@ -31,20 +32,20 @@ type Options struct {
 	Unsafe Unsafe
 
 	// For tests of this package: a clock, what is trusted, and what happens between a dial and the first write.
-	now     func() time.Time
-	tls     *tls.Config
-	dialled func()
+	now      func() time.Time
+	tls      *tls.Config
+	dialled  func()
+	resolver *net.Resolver
 }
 
 // Unsafe switches protections off.
 type Unsafe struct {
-	// ReuseConnections lets receivers that are not idempotent be called over pooled connections. Then Go's
-	// transport sends a request that has an Idempotency-Key again, by itself, when a warm connection dies
-	// (hazard 6).
+	// ReuseConnections lets requests share connections. Then Go's transport sends a request that has an
+	// Idempotency-Key again, by itself, when a warm connection dies (hazard 6).
 	ReuseConnections bool
 }
 
-// New returns the compiler of HTTP effects. All templates it compiles share one pool of connections.
+// New returns the compiler of HTTP effects. It reads the environment's proxy settings.
 func New(options Options) effect.Compiler {
 	return (&compiler{client: newClient(options)}).compile
 }

@@ -25,7 +25,11 @@ func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome
 	if err != nil {
 		return unverifiable(err)
 	}
-	answer, failure := c.client.exchange(ctx, request, deadline, false)
+	w, err := c.request.way(ctx, c.client, deadline)
+	if err != nil {
+		return unverifiable(err)
+	}
+	answer, failure := c.client.exchange(ctx, request, w)
 	if failure != nil {
 		return failure.cannotTell("asking for progress")
 	}

@@ -55,6 +55,12 @@ func receive(t *testing.T, respond func(n int, r seen, w io.Writer) bool) *recei
 
 func serve(t *testing.T, listener net.Listener, respond func(n int, r seen, w io.Writer) bool) *receiver {
 	r := &receiver{t: t, listener: listener, respond: respond}
+	serveConnections(t, listener, r.converse)
+	return r
+}
+
+// serveConnections has each connection handled until the test ends.
+func serveConnections(t *testing.T, listener net.Listener, converse func(net.Conn)) {
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -63,11 +69,10 @@ func serve(t *testing.T, listener net.Listener, respond func(n int, r seen, w io
 				return
 			}
 			stop := context.AfterFunc(t.Context(), func() { _ = conn.Close() }) // t.Context ends before Cleanup
-			open.Go(func() { defer stop(); defer conn.Close(); r.converse(conn) })
+			open.Go(func() { defer stop(); defer conn.Close(); converse(conn) })
 		}
 	})
 	t.Cleanup(func() { _ = listener.Close(); open.Wait() })
-	return r
 }
 
 func (r *receiver) converse(conn net.Conn) {
@@ -209,7 +214,9 @@ func compiled(t *testing.T, options Options, spec *v1alpha1.TaskTemplateSpec) *c
 		t.Fatal(faults.ToAggregate())
 	}
 	one := made.(*call)
-	t.Cleanup(func() { one.client.pooled.(*http.Transport).CloseIdleConnections() })
+	if reused, ok := one.client.reused.(*http.Transport); ok {
+		t.Cleanup(reused.CloseIdleConnections)
+	}
 	return one
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
@@ -23,8 +24,11 @@ type template struct {
 	url     *expr.URL
 	headers []header
 	body    bodySource
-	// namespace is where its Secrets are.
-	namespace string
+	// login is nil where the template says none.
+	login *login
+	trust trust
+	// namespace is where its Secrets are, and field where the template describes it.
+	namespace, field string
 }
 
 // header has a value or a Secret's key.
@@ -103,7 +107,16 @@ func (t *template) build(ctx context.Context, c *client, attempt effect.Attempt,
 	return request, values, nil
 }
 
-// setHeaders reads and sets the template's headers.
+// way returns how the request goes, with what its Secrets say of TLS.
+func (t *template) way(ctx context.Context, c *client, deadline time.Time) (*way, error) {
+	config, err := t.trust.config(ctx, c, t.namespace)
+	if err != nil {
+		return nil, err
+	}
+	return &way{deadline: deadline, tls: config, field: t.field}, nil
+}
+
+// setHeaders reads and sets the template's headers, its login among them.
 func (t *template) setHeaders(ctx context.Context, c *client, headers http.Header, in expr.Input) (secrets, error) {
 	var values secrets
 	for _, h := range t.headers {
@@ -116,7 +129,15 @@ func (t *template) setHeaders(ctx context.Context, c *client, headers http.Heade
 		}
 		headers.Set(h.name, value)
 	}
-	return values, nil
+	if t.login == nil {
+		return values, nil
+	}
+	value, shown, err := t.login.read(ctx, c, t.namespace)
+	if err != nil {
+		return nil, err
+	}
+	headers.Set("Authorization", value)
+	return append(values, shown...), nil
 }
 
 // read returns a header's value. No error holds the value of a Secret.
@@ -131,25 +152,31 @@ func (h *header) read(ctx context.Context, c *client, namespace string, in expr.
 		}
 		return value, nil
 	}
-	value, err := c.secret(ctx, namespace, h.secret.Name, h.secret.Key)
+	return c.readForHeader(ctx, namespace, h.secret, h.name)
+}
+
+// readForHeader reads one key of a Secret that goes into a header.
+func (c *client) readForHeader(ctx context.Context, namespace string, ref *v1alpha1.SecretKeyRef, header string) (string, error) {
+	value, err := c.read(ctx, namespace, ref)
 	if err != nil {
-		return "", secretError(err, h.secret)
+		return "", err
 	}
 	value = strings.TrimRight(value, "\r\n") // files that Secrets are made of end so, and no header can
 	if !validHeaderValue(value) {
-		return "", effect.Missing("the key %q of the Secret %q holds a character that the header %s cannot hold",
-			h.secret.Key, h.secret.Name, h.name)
+		return "", effect.Missing("the key %q of the Secret %q holds a character that the header %s cannot hold", ref.Key, ref.Name, header)
 	}
 	return value, nil
 }
 
-// secretError passes on that a Secret is missing, and says of any other fault which Secret could not be read.
-func secretError(err error, ref *v1alpha1.SecretKeyRef) error {
+// read reads one key of a Secret. It passes on that the Secret is missing, and says of any other fault which one could
+// not be read.
+func (c *client) read(ctx context.Context, namespace string, ref *v1alpha1.SecretKeyRef) (string, error) {
+	value, err := c.secret(ctx, namespace, ref.Name, ref.Key)
 	var missing *effect.DependencyError
-	if errors.As(err, &missing) {
-		return err
+	if err != nil && !errors.As(err, &missing) {
+		return "", fmt.Errorf("nothing was sent: the Secret %q cannot be read: %w", ref.Name, err)
 	}
-	return fmt.Errorf("nothing was sent: the Secret %q cannot be read: %w", ref.Name, err)
+	return value, err
 }
 
 // validHeaderValue reports whether a value may stand in a header (RFC 9110, 5.5), in any encoding.

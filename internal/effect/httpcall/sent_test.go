@@ -1,15 +1,12 @@
 package httpcall
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,8 +40,8 @@ func TestAWarmConnectionThatDies(t *testing.T) {
 			change:  method("POST"), requests: 3, want: v1alpha1.OutcomeApplied,
 		},
 		{
-			name: "idempotent", reason: "the receiver promised that a second request under the key does nothing",
-			options: local(), change: idempotent, requests: 3, want: v1alpha1.OutcomeApplied,
+			name: "idempotent", reason: "sending it again is the lifecycle's to say, as an attempt of its own",
+			options: local(), change: idempotent, requests: 2, want: v1alpha1.OutcomeUnknown,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,7 +78,7 @@ func TestNothingWasSent(t *testing.T) {
 		{"TLS handshake fails", "the request is written only after the handshake",
 			plainBehindHTTPS, local(), "the TLS handshake with the receiver failed"},
 		{"TLS certificate not trusted", "a stranger gets no request",
-			untrusted, local(), "signed by an authority that is not trusted"},
+			untrusted, local(), "signed by an authority that is not trusted; name that authority's certificate in spec.effect.http.tls.ca"},
 		{"the connection is closed in the TLS handshake", "the request is written only after the handshake",
 			hangUp, local(), "the TLS handshake with the receiver failed"},
 		{"loopback", "refused unless a flag allows it", refused, Options{}, "--allow-loopback-receivers"},
@@ -306,87 +303,4 @@ func TestCancelledWhileDialling(t *testing.T) {
 	if !errors.Is(err, stopping) || outcome.Kind != "" || r.count() != 0 {
 		t.Errorf("got %+v, %v and %d requests, want an error and none", outcome, err, r.count())
 	}
-}
-
-func TestOverTLS(t *testing.T) {
-	server, trusting := secure(t)
-	offersHTTP2 := server.Clone()
-	offersHTTP2.NextProtos = []string{"h2", "http/1.1"}
-	options := local()
-	options.tls = trusting
-	for name, change := range map[string]func(*v1alpha1.TaskTemplateSpec){"fresh": method("POST"), "pooled": idempotent} {
-		t.Run(name, func(t *testing.T) {
-			listener, err := tls.Listen("tcp", "127.0.0.1:0", offersHTTP2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := serve(t, listener, says(200, `{"ok":true}`))
-			outcome := executed(t, options, post("https://"+listener.Addr().String(), change))
-			if outcome.Kind != v1alpha1.OutcomeApplied || r.count() != 1 || r.all()[0].ProtoMajor != 1 {
-				t.Errorf("got %+v after %d requests", outcome, r.count())
-			}
-		})
-	}
-}
-
-// A proxy that tunnels: the TLS connection is inside the one that was dialled.
-func TestThroughAProxy(t *testing.T) {
-	server, trusting := secure(t)
-	for _, c := range []struct {
-		name  string
-		after func(now time.Time, deadline time.Time) time.Time // what the clock says when the tunnel is there
-		want  v1alpha1.Outcome
-		seen  int
-	}{
-		{"in time", func(now, _ time.Time) time.Time { return now }, v1alpha1.OutcomeApplied, 1},
-		{"too late", func(_, deadline time.Time) time.Time { return deadline }, v1alpha1.OutcomeNotApplied, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			listener, err := tls.Listen("tcp", "127.0.0.1:0", server)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := serve(t, listener, says(200, "{}"))
-			var tunnelled atomic.Bool
-			proxy := receive(t, nil)
-			proxy.accepted = func(conn net.Conn) bool { tunnelled.Store(true); tunnel(t, conn); return false }
-			attempt := effecttest.NewAttempt(1)
-			options := local()
-			options.tls = trusting
-			options.now = func() time.Time {
-				if tunnelled.Load() {
-					return c.after(time.Now(), attempt.Deadline)
-				}
-				return time.Now()
-			}
-			one := compiled(t, options, post("https://"+listener.Addr().String()))
-			address, err := url.Parse(proxy.url())
-			if err != nil {
-				t.Fatal(err)
-			}
-			one.client.fresh.(*http.Transport).Proxy = http.ProxyURL(address)
-			outcome := execute(t, one, attempt)
-			if outcome.Kind != c.want || r.count() != c.seen || !tunnelled.Load() {
-				t.Errorf("got %+v after %d requests", outcome, r.count())
-			}
-		})
-	}
-}
-
-// tunnel answers a CONNECT and carries bytes until either end closes.
-func tunnel(t *testing.T, conn net.Conn) {
-	request, err := http.ReadRequest(bufio.NewReader(conn))
-	if err != nil || request.Method != http.MethodConnect {
-		t.Errorf("got %+v and %v", request, err)
-		return
-	}
-	far, err := net.Dial("tcp", request.Host)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer far.Close()
-	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-	go func() { _, _ = io.Copy(far, conn); _ = far.Close() }()
-	_, _ = io.Copy(conn, far)
 }

@@ -35,7 +35,11 @@ func (c *call) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outco
 		return unverifiable(err)
 	}
 	trace(request.Header, attempt)
-	answer, failure := c.client.exchange(ctx, request, deadline, false)
+	w, err := v.request.way(ctx, c.client, deadline)
+	if err != nil {
+		return unverifiable(err)
+	}
+	answer, failure := c.client.exchange(ctx, request, w)
 	if failure != nil {
 		return failure.cannotTell("verification")
 	}
