@@ -16,8 +16,11 @@ const (
 	timeout = time.Second
 	// stall is longer than timeout, and shorter than timeout and settleAfter together.
 	stall = 2 * time.Second
-	// tooLate is when the receiver applies a call no more: on a slow machine, too, what it promises of settleAfter is true.
-	tooLate = stall + time.Second
+	// longStall is that of a receiver that is looked at for a weakness of the operator.
+	longStall = 3 * time.Second
+	// slack is how much later than it meant to the receiver still applies a call: on a slow machine, too, what it
+	// promises of settleAfter is true.
+	slack = 500 * time.Millisecond
 	// settleAfter is when the templates, and people, believe that nothing happened.
 	settleAfter = 4 * time.Second
 	// orphaned is how long an attempt of a silent process is waited for.

@@ -19,6 +19,7 @@ import (
 type receiver struct {
 	seed    uint64
 	chances []chance
+	stall   time.Duration // of a call that stalls
 	address string
 	path    string // of the log
 	log     *ledger.Log
@@ -39,10 +40,13 @@ type receipt struct {
 	Key     string `json:"key"`
 }
 
-func startReceiver(seed uint64, chances []chance, dir string) (*receiver, error) {
+func startReceiver(options Options, dir string) (*receiver, error) {
 	r := &receiver{
-		seed: seed, chances: chances, path: filepath.Join(dir, "ledger.jsonl"),
+		seed: options.Seed, chances: usual, stall: stall, path: filepath.Join(dir, "ledger.jsonl"),
 		calls: map[string]int{}, inHand: map[string]int{}, receipts: map[string]receipt{},
+	}
+	if options.Weakness != "" {
+		r.chances, r.stall = stalling, longStall
 	}
 	var err error
 	if r.log, err = ledger.Open(r.path); err != nil {
@@ -88,7 +92,7 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 	made := r.begin(kind, &entry)
 	defer r.end(entry.Key)
 	if made == moveStall {
-		pass(context.Background(), stall)
+		pass(context.Background(), r.stall)
 	}
 	switch made {
 	case moveDropBefore:
@@ -158,7 +162,7 @@ func (r *receiver) apply(kind kind, entry ledger.Entry, arrived time.Time) (done
 	switch {
 	case again && kind == idempotent:
 		return done, true
-	case time.Since(arrived) > tooLate:
+	case time.Since(arrived) > r.stall+slack:
 		return receipt{}, false
 	}
 	r.effects++

@@ -46,11 +46,7 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 			return w, err
 		}
 	}
-	chances := usual
-	if options.Weakness != "" {
-		chances = stalling
-	}
-	if w.receiver, err = startReceiver(options.Seed, chances, w.dir); err != nil {
+	if w.receiver, err = startReceiver(options, w.dir); err != nil {
 		return w, err
 	}
 	var work errgroup.Group
