@@ -23,14 +23,13 @@ var ownWork = []string{"net/http.(*Transport).dialConn", "net/http.(*Server).Ser
 
 // leaks starts another replica that had nothing to do yet, and waits until the others hold no more than that one beside
 // the actions that have not ended. What they still hold after the patience is leaked.
-func (w *world) leaks(ctx context.Context, e *evidence) ([]string, error) {
+func (w *world) leaks(ctx context.Context, e *evidence) (left []string, err error) {
 	idle, err := w.supervise("idle", active)
 	if err != nil {
 		return nil, err
 	}
-	defer idle.close()
+	defer func() { err = errors.Join(err, idle.close()) }()
 	open := e.open()
-	var left []string
 	err = until(ctx, "the replicas to hold nothing", func(ctx context.Context) (bool, error) {
 		baseline, err := idle.holds(ctx)
 		left = nil

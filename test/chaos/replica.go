@@ -176,13 +176,13 @@ func (r *replica) stop(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// close ends the replica for good.
-func (r *replica) close() {
+// close ends the replica for good. An error says that it could not be started again.
+func (r *replica) close() error {
 	r.up()
 	r.mu.Lock()
 	r.closed = true
 	r.end()
 	r.mu.Unlock()
 	<-r.done
-	_ = r.wire.close()
+	return errors.Join(r.broken, r.wire.close())
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/receiver/ledger"
 )
 
@@ -79,8 +78,26 @@ func (w *world) meddle(ctx context.Context, out io.Writer) error {
 	return until(ctx, "the receiver to stall", func(context.Context) (bool, error) { return w.receiver.stalled() >= enoughStalls, nil })
 }
 
+// conclude judges, and prints what happened and what is wrong.
 func (w *world) conclude(e *evidence, out io.Writer) Summary {
-	var summary Summary
+	summary := w.count(e)
+	summary.Violations = append(e.judge(), linearizable(operations(e.events, payloadOf), filepath.Join(w.dir, "history.html"))...)
+	w.tally.add("effects", summary.Effects)
+	w.tally.add("unknown outcomes", summary.Unknown)
+	w.tally.add("violations", len(summary.Violations))
+	fmt.Fprintln(out, "\nWhat happened:")
+	w.tally.print(out)
+	for _, violation := range summary.Violations {
+		fmt.Fprintln(out, "VIOLATION", violation)
+	}
+	fmt.Fprintf(out, "Seed %d: %d violations.\n", w.options.Seed, len(summary.Violations))
+	return summary
+}
+
+// count counts what the evidence holds.
+func (w *world) count(e *evidence) (summary Summary) {
+	w.tally.add("client operations", len(e.events))
+	w.tally.add("keys", len(e.keys))
 	for _, entry := range e.entries {
 		switch entry.Kind {
 		case ledger.Call:
@@ -95,21 +112,9 @@ func (w *world) conclude(e *evidence, out io.Writer) Summary {
 	for _, r := range e.records {
 		w.tally.add("attempts stored", int(r.Spec.Action.Attempt.Number))
 		w.tally.add("outcome: "+string(r.Spec.Action.Phase)+"/"+string(r.Spec.Action.Reason), 1)
-		if r.Spec.Action.Phase == v1alpha1.PhaseProcessing && r.Spec.Action.Unsettled {
+		if e.asks(&r) {
 			summary.Unknown++
 		}
 	}
-	summary.Violations = append(e.judge(), linearizable(operations(e.events, payloadOf), filepath.Join(w.dir, "history.html"))...)
-	w.tally.add("client operations", len(e.events))
-	w.tally.add("keys", len(e.keys))
-	w.tally.add("effects", summary.Effects)
-	w.tally.add("unknown outcomes", summary.Unknown)
-	w.tally.add("violations", len(summary.Violations))
-	fmt.Fprintln(out, "\nWhat happened:")
-	w.tally.print(out)
-	for _, violation := range summary.Violations {
-		fmt.Fprintln(out, "VIOLATION", violation)
-	}
-	fmt.Fprintf(out, "Seed %d: %d violations.\n", w.options.Seed, len(summary.Violations))
 	return summary
 }

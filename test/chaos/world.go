@@ -106,7 +106,7 @@ func (w *world) supervise(name string, m mode) (*replica, error) {
 func (w *world) shut(keep bool) error {
 	var errs []error
 	for _, r := range w.replicas {
-		r.close()
+		errs = append(errs, r.close())
 	}
 	if w.receiver != nil {
 		errs = append(errs, w.receiver.close())
