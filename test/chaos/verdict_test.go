@@ -58,6 +58,8 @@ func TestJudge(t *testing.T) {
 	approved := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply).with("bonus-00001", v1alpha1.DecisionApprove, 0, v1alpha1.DecisionApplied)
 	unclaimed := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	unclaimed.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: "gone", UID: "gone"}}}}
+	successor := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	successor.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: successor.records["points-00001"].Name, UID: "another"}}}}
 	foreign := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	foreign.entries[0].Amount = "1"
 	bad := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
@@ -88,6 +90,7 @@ func TestJudge(t *testing.T) {
 		{"another payload was sent", foreign, "I6: another payload"},
 		{"bad input was sent", bad, "I10"},
 		{"a claim that nobody holds", unclaimed, "leak"},
+		{"a claim that the holder's successor does not know of", successor, "leak"},
 		{"something leaks", leaking, "leak"},
 		{"still moving", given("letter-00001", processing, v1alpha1.ReasonRetrying, 0, moveBusy), "I9"},
 		{"an effect of its own beside the first", given("points-00001", success, v1alpha1.ReasonAlreadyApplied, 1, moveApply), "I7"},
