@@ -39,8 +39,9 @@ dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the 
 ##@ Development
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods.
+generate: ## Generate the DeepCopy methods and the plugin's reference.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
+	go run ./hack/clireference > $(OUT)/docs/cli.md
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's ClusterRole.
@@ -64,7 +65,7 @@ lint: ## Run golangci-lint.
 verify: vet lint ## Check everything that needs no test: generated files, format, imports, modules, lint.
 	hack/generated.sh
 	hack/modules.sh
-	@unformatted=$$(gofmt -l api cmd internal test); [ -z "$$unformatted" ] || { echo "Not formatted (make fmt):" $$unformatted; exit 1; }
+	@unformatted=$$(gofmt -l api cmd hack internal pkg test); [ -z "$$unformatted" ] || { echo "Not formatted (make fmt):" $$unformatted; exit 1; }
 	go test ./test/layout/...
 
 ##@ Test
@@ -118,8 +119,8 @@ controlplane: ## Make sure that etcd, kube-apiserver and kubectl are there; the 
 ##@ Build
 
 .PHONY: build
-build: ## Build the manager into bin/.
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
+build: ## Build the manager and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/kubectl-taskonce
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of the current kubeconfig, with your own rights.

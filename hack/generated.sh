@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Says whether what controller-gen writes is up to date, without touching the working tree: it is written to a
+# Says whether what is generated is up to date, without touching the working tree: it is written to a
 # temporary folder and compared.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
-mkdir -p "$fresh"/config
+mkdir -p "$fresh"/config "$fresh"/docs
 "${MAKE:-make}" --no-print-directory --silent generate manifests OUT="$fresh"
 
 stale=0
 compare() { diff -u "$1" "$fresh/$1" || stale=1; }
 compare api/v1alpha1/zz_generated.deepcopy.go
 compare config/rbac/role.yaml
+compare docs/cli.md
 # The whole folder: a CRD that nothing generates any more is stale too.
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 

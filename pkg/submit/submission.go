@@ -142,8 +142,7 @@ func (s *Submission) recognise(found *v1alpha1.TaskSubmission, doubt bool) (Rece
 	if found.Annotations[v1alpha1.AnnotationClientToken] == s.token {
 		return s.arrive(First, found), nil
 	}
-	digest, err := v1alpha1.PayloadDigest(&found.Spec)
-	if err != nil || digest != s.digest || found.Key() != s.object.Key() {
+	if !s.Same(found) {
 		state := Idle
 		if doubt {
 			state = Unknown // should what is there be deleted, a late create of ours could still land
@@ -151,4 +150,10 @@ func (s *Submission) recognise(found *v1alpha1.TaskSubmission, doubt bool) (Rece
 		return Receipt{}, s.stay(state, &OtherPayloadError{Key: s.Key(), Existing: found})
 	}
 	return s.arrive(Duplicate, found), nil
+}
+
+// Same reports whether a submission that is there is the same action: the same key, template and parameters.
+func (s *Submission) Same(found *v1alpha1.TaskSubmission) bool {
+	digest, err := v1alpha1.PayloadDigest(&found.Spec)
+	return err == nil && digest == s.digest && found.Key() == s.object.Key()
 }

@@ -31,9 +31,9 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	say("Building the manager and the receiver.")
+	say("Building the manager, the kubectl plugin and the receiver.")
 	bin := filepath.Join(root, "bin")
-	if err := harness.Build(ctx, bin, "", "./cmd/manager", "./test/receiver"); err != nil {
+	if err := harness.Build(ctx, bin, "", "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
 		return unlessInterrupted(ctx, err)
 	}
 
@@ -71,12 +71,14 @@ func welcome(root string, c *harness.ControlPlane) {
 		ledger = ledgerPath(c)
 	}
 	fmt.Printf("\nReady. In another terminal, in this folder:\n\n  export KUBECONFIG=%s\n", c.Kubeconfig)
+	fmt.Printf("  export PATH=\"$PATH:%s\"   # where the kubectl plugin is\n", filepath.Join(root, "bin"))
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		fmt.Printf("  export PATH=\"$PATH:%s\"   # where kubectl is\n", c.Programs)
 	}
 	fmt.Printf(`
   kubectl apply -f config/samples/submission-award-points.yaml   # as often as you like
   kubectl get tasksubmissions
+  kubectl taskonce inbox          # what waits for a person
   cat %s   # what the receiver was asked, and did
 
 The templates of config/samples are there, and the other submissions in it do more. Logs are in %s.

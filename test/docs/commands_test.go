@@ -24,6 +24,7 @@ const patience = 5 * time.Minute
 type reader struct {
 	plane    *harness.ControlPlane
 	dir      string
+	bin      string // where the manager, the receiver and the kubectl plugin are
 	manager  *harness.Process
 	receiver string
 }
@@ -45,6 +46,7 @@ func TestEverythingThatIsShownWorks(t *testing.T) {
 			r.run(t, kubeconfig, scripts[d])
 			r.templatesCompile(t, d, kubeconfig)
 			r.columns(t, d, kubeconfig)
+			r.sessions(t, d, kubeconfig)
 		})
 	}
 }
@@ -52,9 +54,9 @@ func TestEverythingThatIsShownWorks(t *testing.T) {
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
-	r := &reader{dir: t.TempDir()}
 	bin := t.TempDir()
-	if err := harness.Build(t.Context(), bin, "", "./cmd/manager", "./test/receiver"); err != nil {
+	r := &reader{dir: t.TempDir(), bin: bin}
+	if err := harness.Build(t.Context(), bin, "", "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
 		t.Fatal(err)
 	}
 	plane, err := harness.Start(harness.Options{CRDs: true})
@@ -147,12 +149,17 @@ func (r *reader) run(t *testing.T, kubeconfig, script string) {
 	}
 	bash := exec.Command("bash", "-eu", "-o", "pipefail", path)
 	bash.Dir = r.dir
-	bash.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+r.plane.Programs+":"+os.Getenv("PATH"))
+	bash.Env = r.environment(kubeconfig)
 	timer := time.AfterFunc(patience, func() { _ = bash.Process.Kill() })
 	defer timer.Stop()
 	if out, err := bash.CombinedOutput(); err != nil {
 		t.Fatalf("the last command that is shown here failed (%v):\n%s%s", err, out, r.managerState(t))
 	}
+}
+
+// environment has kubectl with its plugin, and the document's cluster.
+func (r *reader) environment(kubeconfig string) []string {
+	return append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+r.bin+":"+r.plane.Programs+":"+os.Getenv("PATH"))
 }
 
 // managerState says why nothing happens, where that is because the operator has ended.

@@ -1,0 +1,24 @@
+// Command kubectl-taskonce is a kubectl plugin: with it on the PATH, "kubectl taskonce" submits actions, explains what
+// became of them, and makes decisions.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/taskonce/taskonce/internal/cli"
+)
+
+// version is set when a release is built.
+var version = "development"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Main(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, version)
+	stop()
+	os.Exit(code)
+}

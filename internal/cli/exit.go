@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Exit codes, by what became of what was asked for.
+const (
+	exitDone    = 0
+	exitError   = 1 // it could not be done: usage, connection, rights
+	exitFailed  = 2 // a submission is Failed
+	exitUnknown = 3 // not known, or not known yet
+	exitRefused = 4 // refused by the API server or by the operator
+)
+
+// gravity orders exit codes, where several things were asked for.
+var gravity = map[int]int{exitDone: 0, exitFailed: 1, exitRefused: 2, exitUnknown: 3, exitError: 4}
+
+// coded is an error with the exit code that it leads to. An empty message: it was said already.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c *coded) Error() string {
+	if c.err == nil {
+		return ""
+	}
+	return c.err.Error()
+}
+
+func (c *coded) Unwrap() error { return c.err }
+
+func failed(code int, format string, arguments ...any) error {
+	return &coded{code: code, err: fmt.Errorf(format, arguments...)}
+}
+
+// usage is an error about flags or arguments.
+func usage(command *cobra.Command, format string, arguments ...any) error {
+	return failed(exitError, "%s\nSee '%s --help'.", fmt.Sprintf(format, arguments...), command.CommandPath())
+}
+
+// codeOf returns the exit code of an error.
+func codeOf(err error) int {
+	var c *coded
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &c):
+		return c.code
+	default:
+		return exitError
+	}
+}
+
+// report says an error as kubectl does, and returns the exit code.
+func report(w io.Writer, err error) int {
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(w, said(err))
+	}
+	return codeOf(err)
+}
+
+// said words an error in kubectl's manner.
+func said(err error) string {
+	var status apierrors.APIStatus
+	var unreachable *url.Error
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial" && errors.As(err, &unreachable):
+		host := unreachable.URL
+		if parsed, err := url.Parse(unreachable.URL); err == nil {
+			host = parsed.Host
+		}
+		return fmt.Sprintf("The connection to the server %s was refused - did you specify the right host or port?", host)
+	case errors.As(err, &status) && status.Status().Message == err.Error():
+		if reason := status.Status().Reason; reason != "" {
+			return fmt.Sprintf("Error from server (%s): %s", reason, err)
+		}
+		return "Error from server: " + err.Error()
+	case strings.HasPrefix(err.Error(), "error:"):
+		return err.Error()
+	default:
+		return "error: " + err.Error()
+	}
+}
+
+// tally is what became of many: errors are said as they come, and the gravest decides the exit code.
+type tally struct {
+	mu     sync.Mutex
+	w      io.Writer
+	worst  int
+	counts map[int]int
+}
+
+func newTally(w io.Writer) *tally { return &tally{w: w, counts: map[int]int{}} }
+
+// add says an error about one of them, or counts it as done.
+func (t *tally) add(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	code := report(t.w, err)
+	t.counts[code]++
+	if gravity[code] > gravity[t.worst] {
+		t.worst = code
+	}
+}
+
+// err returns what decides the exit code; everything was said.
+func (t *tally) err() error {
+	if t.worst == exitDone {
+		return nil
+	}
+	return &coded{code: t.worst}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+func newInbox(s *session) *cobra.Command {
+	output := newOutput()
+	command := &cobra.Command{
+		Use: "inbox", GroupID: groupLook, Args: cobra.NoArgs,
+		Short: "List everything that waits for a person, oldest first, in all namespaces",
+		Long: `List everything that waits for a person, oldest first: approvals, outcomes that nobody knows, missing and suspended templates,
+missing Secrets; also actions whose submission was deleted. It looks into all namespaces, or with -n into one. What waits for
+a time, a limit or another submission is not listed: it goes on by itself.`,
+		Example: `kubectl taskonce inbox
+
+# Only one namespace
+kubectl taskonce inbox -n shop
+
+# Each with its story
+kubectl taskonce inbox -n shop -o name | xargs kubectl taskonce explain -n shop`,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			c, err := s.connect()
+			if err != nil {
+				return err
+			}
+			namespace := ""
+			if *s.flags.Namespace != "" {
+				namespace = c.namespace
+			}
+			waiting, err := c.inbox(command.Context(), namespace)
+			switch {
+			case err != nil:
+				return err
+			case !output.human():
+				return output.printList(s.Out, objectsOf(waiting))
+			case len(waiting) == 0:
+				fmt.Fprintln(s.ErrOut, "Nothing waits for a person.")
+				return nil
+			}
+			return writeInbox(s.Out, waiting, s.now())
+		},
+	}
+	output.addFlags(command)
+	return command
+}
+
+// inbox returns what waits for a person, oldest first. An empty namespace stands for all of them.
+func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, error) {
+	submissions := &v1alpha1.TaskSubmissionList{}
+	if err := c.api.List(ctx, submissions, client.InNamespace(namespace), client.MatchingFields{"status.phase": string(v1alpha1.PhasePending)}); err != nil {
+		return nil, err
+	}
+	begun := &v1alpha1.TaskSubmissionList{}
+	if err := c.api.List(ctx, begun, client.InNamespace(namespace), client.MatchingFields{"status.phase": string(v1alpha1.PhaseProcessing)}); err != nil {
+		return nil, err
+	}
+	var candidates []v1alpha1.TaskSubmission
+	for _, submission := range append(submissions.Items, begun.Items...) {
+		_, asks := personal[submission.Status.Reason]
+		// After an edit of its effect, what was approved and is between attempts asks again; and the holder of a business
+		// key may have been deleted.
+		if asks || submission.Status.Reason == v1alpha1.ReasonRetrying || submission.Status.Reason == v1alpha1.ReasonBusinessKeyHeld {
+			candidates = append(candidates, submission)
+		}
+	}
+	all, err := c.completeAll(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
+	waiting := slices.DeleteFunc(all, func(s *subject) bool { return s.waitsFor() == "" })
+	left, err := c.leftBehind(ctx, namespace)
+	waiting = append(waiting, left...)
+	slices.SortStableFunc(waiting, func(a, b *subject) int {
+		if byTime := a.since().Compare(b.since()); byTime != 0 {
+			return byTime
+		}
+		return strings.Compare(a.name.String(), b.name.String())
+	})
+	return waiting, err
+}
+
+// asking finds the records of actions that wait for a person, and of few others: what goes on or expires by itself has a
+// due time, and claims name no submission.
+const asking = v1alpha1.LabelSubmission + ",!" + v1alpha1.LabelDue
+
+// leftBehind returns actions that ask although their submission is gone.
+func (c *cluster) leftBehind(ctx context.Context, namespace string) ([]*subject, error) {
+	selector, err := labels.Parse(asking)
+	if err != nil {
+		return nil, err
+	}
+	records := &v1alpha1.TaskRecordList{}
+	if err := c.api.List(ctx, records, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, err
+	}
+	var left []*subject
+	for i := range records.Items {
+		record := &records.Items[i]
+		action := record.Spec.Action
+		if action == nil || action.Reason != v1alpha1.ReasonOutcomeUnknown {
+			continue
+		}
+		name := types.NamespacedName{Namespace: record.Namespace, Name: action.Submission.Name}
+		err := c.api.Get(ctx, name, &v1alpha1.TaskSubmission{})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err != nil {
+			left = append(left, &subject{name: name, record: record})
+		}
+	}
+	return left, nil
+}
+
+// waitsFor says what a person has to do, in a few words; nothing: it goes on by itself.
+func (s *subject) waitsFor() string {
+	what, ok := personal[s.reason()]
+	switch {
+	case ok:
+		return what
+	case s.holder.stuck:
+		return "its business key, whose holder was deleted"
+	case s.awaitsApproval():
+		return "an approval of the edited template"
+	default:
+		return ""
+	}
+}
+
+// since is from when on it waits: the last change of a condition, or else the creation.
+func (s *subject) since() time.Time {
+	if s.submission == nil {
+		if started := s.action().StartedAt; started != nil {
+			return started.Time
+		}
+		return s.record.CreationTimestamp.Time
+	}
+	for _, condition := range s.submission.Status.Conditions {
+		if condition.Type == v1alpha1.ConditionStalled {
+			return condition.LastTransitionTime.Time
+		}
+	}
+	return s.submission.CreationTimestamp.Time
+}
+
+func objectsOf(waiting []*subject) []client.Object {
+	var all []client.Object
+	for _, s := range waiting {
+		if s.submission != nil {
+			all = append(all, s.submission)
+		} else {
+			all = append(all, s.record)
+		}
+	}
+	return all
+}
+
+func writeInbox(w io.Writer, waiting []*subject, now time.Time) error {
+	err := table(w, func(row func(...any)) {
+		row("NAMESPACE", "NAME", "WAITS", "REASON", "FOR")
+		for _, s := range waiting {
+			row(s.name.Namespace, s.name.Name, duration.HumanDuration(now.Sub(s.since())), s.reason(), s.waitsFor())
+		}
+	})
+	fmt.Fprintf(w, "\nFor the story of one, and the commands: kubectl taskonce explain NAME -n NAMESPACE\n")
+	return err
+}

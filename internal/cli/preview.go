@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+)
+
+// agree shows what would be decided about, and asks on a terminal. Where nobody can be asked it needs --yes.
+func (o *decide) agree(subjects []*subject, skipped int) error {
+	if err := o.preview(subjects, skipped); err != nil {
+		return err
+	}
+	switch {
+	case o.yes, o.dryRun != "none":
+		return nil
+	case !o.terminal(o.In):
+		return failed(exitError, "nothing was decided: give --yes if this is what you mean, or --dry-run=server to try it")
+	}
+	fmt.Fprintf(o.ErrOut, "%s for %d? [y/N] ", o.kind.action, len(subjects))
+	answer, _ := bufio.NewReader(o.In).ReadString('\n') // none is a no
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return failed(exitError, "nothing was decided")
+	}
+}
+
+// preview goes to standard error: standard output is for what came of it.
+func (o *decide) preview(subjects []*subject, skipped int) error {
+	fmt.Fprintf(o.ErrOut, "%s, because: %s\n\n", o.kind.action, o.reason)
+	err := table(o.ErrOut, func(row func(...any)) {
+		row("NAMESPACE", "NAME", "STATE", "ATTEMPT", "TEMPLATE", "PARAMETERS")
+		for _, s := range subjects {
+			row(s.name.Namespace, s.name.Name, s.standing(), s.attempt(), s.templateName(), cut(s.parameters(), 60))
+		}
+	})
+	fmt.Fprintln(o.ErrOut)
+	if skipped > 0 {
+		fmt.Fprintf(o.ErrOut, "Left out, since it is of no use there: %d\n\n", skipped)
+	}
+	return err
+}
+
+// parameters on one line.
+func (s *subject) parameters() string {
+	switch {
+	case s.submission != nil && len(s.submission.Spec.Parameters.Raw) > 0:
+		return oneLine(s.submission.Spec.Parameters.Raw)
+	case s.submission == nil && s.action().Parameters != nil:
+		return oneLine(s.action().Parameters.Raw)
+	default:
+		return "{}"
+	}
+}
+
+// cut shortens a text to a number of letters.
+func cut(text string, limit int) string {
+	if letters := []rune(text); len(letters) > limit {
+		return string(letters[:limit-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+const rendersAll = `
+apiVersion: taskonce.dev/v1alpha1
+kind: TaskTemplate
+metadata: {name: charge, namespace: shop}
+spec:
+  parametersSchema:
+    openAPIV3Schema:
+      type: object
+      required: [order]
+      properties:
+        order: {type: string}
+        amount: {type: integer}
+  idempotencyKey: "${key('charge', params.order)}"
+  businessKey: "${params.order}"
+  effect:
+    http:
+      url: "https://pay.example/orders/${params.order}"
+      headers:
+      - {name: X-Api-Key, valueFrom: {secretKeyRef: {name: pay, key: token}}}
+      - {name: X-Attempt, value: "no ${attempt}"}
+      body: {amount: "${params.amount}", text: "Order ${params.order}", literal: "$${x}", list: [1, "${submission.businessKey}"]}
+      classify: [{when: "${response.status == 409}", outcome: Applied}]
+      result: "${response.body.id}"
+  verification:
+    http: {url: "https://pay.example/charges?key=${submission.downstreamKey}"}
+    classify: [{when: "${response.status == 200}", outcome: Applied}]
+`
+
+func TestRender(t *testing.T) {
+	path := t.TempDir() + "/template.yaml"
+	write(t, path, rendersAll)
+	out, complaints, code := at("", "render", "-f", path, "-p", "order=a/7", "-p", "amount:=12", "--attempt=3")
+	if code != 0 || complaints != "" {
+		t.Fatalf("%d: %s", code, complaints)
+	}
+	golden(t, "render", out)
+	if out, _, _ := at("", "render", "-f", path, "-p", "order=a/7", "-p", "amount:=12", "-o", "json"); !strings.HasPrefix(out, "{\n") {
+		t.Errorf("JSON: %s", out)
+	}
+}
+
+func TestRenderSaysWhatIsWrong(t *testing.T) {
+	path := t.TempDir() + "/template.yaml"
+	for _, test := range []struct {
+		reason, template string
+		args             []string
+		says             string
+	}{
+		{"parameters that the schema refuses", rendersAll, nil, "order"},
+		{"another key than the template makes", rendersAll, []string{"-p", "order=7", "-p", "amount:=1", "--key", "x"}, `the key "charge:7"`},
+		{"an expression that does not compile", strings.ReplaceAll(rendersAll, "Order ${params.order}", "${params.ordre}"), []string{"-p", "order=7", "-p", "amount:=1"}, "spec.effect.http.body.text: "},
+		{"a value that leaves the path", rendersAll, []string{"-p", "order=..", "-p", "amount:=1"}, "spec.effect.http.url: "},
+		{"a key that cannot be one", rendersAll, []string{"-p", "order= ", "-p", "amount:=1"}, "white space"},
+		{"a schema that is none", strings.ReplaceAll(rendersAll, "type: integer", "type: nonsense"), []string{"-p", "order=7"}, "spec.parametersSchema: "},
+		{"another kind", strings.ReplaceAll(rendersAll, "kind: TaskTemplate", "kind: TaskDecision"), nil, "exactly one TaskTemplate"},
+		{"a misspelt field", strings.ReplaceAll(rendersAll, "businessKey:", "bizKey:"), nil, `unknown field "spec.bizKey"`},
+		{"no such format", rendersAll, []string{"-p", "order=7", "-p", "amount:=1", "-o", "name"}, "allowed formats are: json,yaml"},
+		{"two sources", rendersAll, []string{"charge"}, "exactly one TEMPLATE"},
+	} {
+		write(t, path, test.template)
+		if _, complaints, code := at("", append([]string{"render", "-f", path}, test.args...)...); code != 1 || !strings.Contains(complaints, test.says) {
+			t.Errorf("%s: %d, %s", test.reason, code, complaints)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/expr"
+)
+
+// rendered is a template with its expressions evaluated.
+type rendered struct {
+	IdempotencyKey string          `json:"idempotencyKey,omitempty"`
+	Name           string          `json:"name,omitempty"`
+	BusinessKey    string          `json:"businessKey,omitempty"`
+	Effect         json.RawMessage `json:"effect"`
+	Verification   json.RawMessage `json:"verification,omitempty"`
+}
+
+// later are the members whose expressions speak of an answer, which there is none of yet.
+var later = []string{"classify", "result"}
+
+// render evaluates a template as the operator does. An error is about the field that it names.
+func render(template *v1alpha1.TaskTemplate, params []byte, key string, attempt int32) (*rendered, error) {
+	spec := &template.Spec
+	env, err := environment(spec, params)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := expr.DecodeObject(params)
+	if err != nil {
+		return nil, err
+	}
+	r := &renderer{env: env, in: expr.Input{Params: decoded, Attempt: attempt}}
+	result := &rendered{IdempotencyKey: key}
+	if spec.IdempotencyKey != "" {
+		result.IdempotencyKey = r.text("idempotencyKey", spec.IdempotencyKey)
+		if key != "" && r.err == nil && key != result.IdempotencyKey {
+			return nil, fmt.Errorf("the template makes the key %q of these parameters", result.IdempotencyKey)
+		}
+	}
+	result.BusinessKey = r.text("businessKey", spec.BusinessKey)
+	if r.err == nil && result.IdempotencyKey != "" {
+		if result.Name, err = v1alpha1.NameForKey(result.IdempotencyKey); err != nil {
+			return nil, err
+		}
+	}
+	r.in.Submission = map[string]string{
+		"name": result.Name, "namespace": template.Namespace, "key": result.IdempotencyKey, "businessKey": result.BusinessKey,
+		"downstreamKey": template.Namespace + "/" + result.Name,
+	}
+	result.Effect = r.tree("effect", spec.Effect)
+	if spec.Verification != nil {
+		result.Verification = r.tree("verification", spec.Verification)
+	}
+	return result, r.err
+}
+
+// environment checks the parameters, and compiles against their types.
+func environment(spec *v1alpha1.TaskTemplateSpec, params []byte) (*expr.Env, error) {
+	if spec.ParametersSchema == nil {
+		return expr.NewEnv(nil)
+	}
+	schema, err := expr.NewSchema(spec.ParametersSchema.OpenAPIV3Schema.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("spec.parametersSchema: %w", err)
+	}
+	if err := schema.Validate(params); err != nil {
+		return nil, err
+	}
+	return expr.NewEnv(schema)
+}
+
+// renderer keeps the first error.
+type renderer struct {
+	env *expr.Env
+	in  expr.Input
+	err error
+}
+
+func (r *renderer) text(path, source string) string {
+	if source == "" || r.err != nil {
+		return ""
+	}
+	compiled, err := r.env.Text(source, expr.Params)
+	if err == nil {
+		var value string
+		if value, err = compiled.String(r.in); err == nil {
+			return value
+		}
+	}
+	r.err = fmt.Errorf("spec.%s: %w", path, err)
+	return ""
+}
+
+func (r *renderer) tree(path string, part any) json.RawMessage {
+	if r.err != nil {
+		return nil
+	}
+	raw, err := json.Marshal(part)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	var decoded any
+	if r.err = json.Unmarshal(raw, &decoded); r.err != nil {
+		return nil
+	}
+	evaluated := r.walk("spec."+path, decoded)
+	if r.err != nil {
+		return nil
+	}
+	raw, r.err = json.Marshal(evaluated)
+	return raw
+}
+
+// walk evaluates what can be evaluated before there is an answer. Addresses are escaped as the operator escapes them,
+// and a Secret is its name.
+func (r *renderer) walk(path string, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if reference, ok := v["secretKeyRef"].(map[string]any); ok {
+			return fmt.Sprintf("<key %v of the Secret %v>", reference["key"], reference["name"])
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch below := path + "." + name; {
+			case slices.Contains(later, name):
+			case name == "url":
+				v[name] = r.address(below, v[name])
+			default:
+				v[name] = r.walk(below, v[name])
+			}
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = r.walk(fmt.Sprintf("%s[%d]", path, i), v[i])
+		}
+		return v
+	case string:
+		return r.value(path, v)
+	default:
+		return value
+	}
+}
+
+func (r *renderer) address(path string, value any) any {
+	source, ok := value.(string)
+	if !ok || r.err != nil {
+		return value
+	}
+	compiled, err := r.env.URL(source, expr.Params|expr.Submission|expr.Attempt)
+	if err == nil {
+		var address string
+		if address, err = compiled.Render(r.in); err == nil {
+			return address
+		}
+	}
+	r.err = fmt.Errorf("%s: %w", path, err)
+	return nil
+}
+
+func (r *renderer) value(path, source string) any {
+	if r.err != nil {
+		return nil
+	}
+	compiled, err := r.env.Text(source, expr.Params|expr.Submission|expr.Attempt)
+	if err == nil {
+		var value any
+		if value, err = compiled.Value(r.in); err == nil {
+			return value
+		}
+	}
+	r.err = fmt.Errorf("%s: %w", path, err)
+	return nil
+}

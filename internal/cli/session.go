@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/pkg/submit"
+)
+
+// atOnce is how many requests are made at once, where something is asked for many.
+const atOnce = 8
+
+// session is one run of the plugin: its streams, kubectl's flags, and the time.
+type session struct {
+	genericiooptions.IOStreams
+	flags *genericclioptions.ConfigFlags
+	now   func() time.Time
+	// terminal reports whether a person is at the other end of a stream.
+	terminal func(stream any) bool
+}
+
+// cluster is where a command works.
+type cluster struct {
+	api client.WithWatch
+	// namespace is that of the flag, or else of the kubeconfig.
+	namespace string
+	// explicit says that the flag was given.
+	explicit bool
+}
+
+var scheme = newScheme()
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		panic(err) // the kinds of this repository
+	}
+	return scheme
+}
+
+// connect asks nothing of the API server: the kinds are known.
+func (s *session) connect() (*cluster, error) {
+	config, err := s.flags.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1 // the API server's own fairness is the limit
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []string{"TaskSubmission", "TaskTemplate", "TaskRecord", "TaskDecision"} {
+		mapper.Add(v1alpha1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{api: api}
+	c.namespace, c.explicit, err = s.flags.ToRawKubeConfigLoader().Namespace()
+	return c, err
+}
+
+// submitter returns a client that says when it has to try again.
+func (s *session) submitter(c *cluster) *submit.Client {
+	return &submit.Client{API: c.api, OnRetry: func(name string, err error) {
+		fmt.Fprintf(s.ErrOut, "Warning: no answer yet about %s: %v; it is asked again\n", name, err)
+	}}
+}
+
+// limited bounds a context; zero: not at all.
+func limited(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
+}
+
+// inOrder does something for many at once, and tells what came of each in the order in which they were given.
+func inOrder[T, R any](items []T, do func(T) R, tell func(T, R)) {
+	results := make([]chan R, len(items))
+	for i := range results {
+		results[i] = make(chan R, 1)
+	}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	go func() {
+		for i, item := range items {
+			group.Go(func() error {
+				results[i] <- do(item)
+				return nil
+			})
+		}
+	}()
+	for i, item := range items {
+		tell(item, <-results[i])
+	}
+}
+
+// isTerminal reports whether a stream is one that a person looks at or types into.
+func isTerminal(stream any) bool {
+	file, ok := stream.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(file.Fd()))
+}

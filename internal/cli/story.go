@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// write tells a story to a person. Times are told as ages, as kubectl does.
+func (s *story) write(w io.Writer, now time.Time, another bool) {
+	if another {
+		fmt.Fprintln(w)
+	}
+	_ = table(w, func(row func(...any)) { // to a terminal or a pipe, which says itself when it is closed
+		for _, line := range s.head(now) {
+			row(line[0], line[1])
+		}
+	})
+	fmt.Fprintln(w, "\nWhat happened:")
+	for _, line := range s.events(now) {
+		fmt.Fprintln(w, "  "+line)
+	}
+	fmt.Fprintf(w, "\nNow: %s\n", s.message())
+	fmt.Fprintln(w, "\nWhat to do:")
+	for _, advice := range advise(s.subject) {
+		fmt.Fprintln(w, "  "+advice.text)
+		for _, command := range advice.commands {
+			fmt.Fprintln(w, "    "+command)
+		}
+	}
+}
+
+// head is what it is about.
+func (s *story) head(now time.Time) [][2]string {
+	var lines [][2]string
+	add := func(name, value string) {
+		if value != "" {
+			lines = append(lines, [2]string{name + ":", value})
+		}
+	}
+	add("Submission", s.name.Namespace+"/"+s.name.Name)
+	if s.submission == nil {
+		add("Deleted", "yes; its record "+s.record.Name+" answers")
+	}
+	if key := s.key(); key != s.name.Name {
+		add("Key", key)
+	}
+	add("Template", s.templateName())
+	add("Parameters", s.parameters())
+	add("State", s.standing())
+	if action := s.action(); action != nil {
+		add("Business key", action.BusinessKey)
+		add("Submitted by", action.Submitter)
+	}
+	if s.submission != nil {
+		add("Duplicate of", s.submission.Status.DuplicateOf)
+		if at := s.submission.Status.ExpiresAt; at != nil {
+			add("Answers for", duration.HumanDuration(at.Sub(now))+" more")
+		}
+		if result := s.submission.Status.Result; result != nil {
+			add("Result", cut(oneLine(result.Raw), 100))
+		}
+	}
+	return lines
+}
+
+func (s *story) key() string {
+	if s.submission != nil {
+		return s.submission.Key()
+	}
+	return s.record.Spec.Key
+}
+
+// message is the sentence that says why it is where it is.
+func (s *story) message() string {
+	var message string
+	if s.submission != nil {
+		message = s.submission.Status.Message
+	} else {
+		message = s.action().Message
+	}
+	if message == "" {
+		return "the operator has not looked at it yet"
+	}
+	return message
+}
+
+// events are its submission, its attempts and the decisions about it.
+func (s *story) events(now time.Time) []string {
+	var lines []string
+	if s.submission != nil {
+		replayed := ""
+		if s.submission.Status.Replayed {
+			replayed = ", after an earlier submission of this key was deleted; the record answers"
+		}
+		lines = append(lines, "submitted "+ago(now, s.submission.CreationTimestamp.Time)+replayed)
+	}
+	if action := s.action(); action != nil {
+		for i := range action.History {
+			lines = append(lines, tellAttempt(now, &action.History[i]))
+		}
+		if action.Attempt.Number > 0 {
+			lines = append(lines, tellAttempt(now, &action.Attempt))
+		}
+	}
+	for i := range s.decisions {
+		lines = append(lines, tellDecision(now, &s.decisions[i]))
+	}
+	if s.submission != nil && s.submission.Status.CompletedAt != nil {
+		lines = append(lines, "ended as "+s.standing()+" "+ago(now, s.submission.Status.CompletedAt.Time))
+	}
+	return lines
+}
+
+func tellAttempt(now time.Time, a *v1alpha1.Attempt) string {
+	text := fmt.Sprintf("attempt %d", a.Number)
+	if a.StartedAt != nil {
+		text += " begun " + ago(now, a.StartedAt.Time)
+	}
+	if a.Open() {
+		return fmt.Sprintf("%s, under way; it may take %s", text, duration.HumanDuration(a.Timeout.Duration))
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", text, a.Outcome, a.Message), ": ")
+}
+
+func tellDecision(now time.Time, d *v1alpha1.TaskDecision) string {
+	by := "somebody"
+	if who := d.Annotations[v1alpha1.AnnotationDecidedBy]; who != "" {
+		by = who
+	}
+	text := fmt.Sprintf("%s by %s %s, for attempt %d, because: %s", d.Spec.Action, by, ago(now, d.CreationTimestamp.Time), d.Spec.Attempt, d.Spec.Reason)
+	switch d.Status.State {
+	case v1alpha1.DecisionApplied:
+		return text
+	case v1alpha1.DecisionRefused, v1alpha1.DecisionSuperseded:
+		return fmt.Sprintf("%s (%s: %s)", text, d.Status.State, d.Status.Message)
+	default:
+		return text + " (not judged yet)"
+	}
+}
+
+func ago(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) + " ago" }
+
+func (s *session) ago(then time.Time) string { return ago(s.now(), then) }

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/pkg/submit"
+)
+
+// submitting is the command submit.
+type submitting struct {
+	*session
+	output    *output
+	files     files
+	params    parameters
+	key       string
+	keyParts  []string
+	notBefore string
+	notAfter  string
+	dryRun    dryRun
+	wait      bool
+	timeout   time.Duration
+
+	cluster *cluster
+	client  *submit.Client
+}
+
+func newSubmit(s *session) *cobra.Command {
+	o := &submitting{session: s, output: newOutput()}
+	command := &cobra.Command{
+		Use:   "submit TEMPLATE --key KEY [-p NAME=TEXT]... | submit -f FILE",
+		Short: "Submit an action, or a file of many, once",
+		Long: `Submit an action, or a file of many, once.
+
+Submitting is safe to repeat: the same key is the same action. Where the answer is lost, it is read back and compared,
+until --timeout. What was there already is told apart from what is new, and from another action under the same key.
+A manifest may leave metadata.name out where it has an idempotencyKey.`,
+		Example: `# Award points, and wait for what comes of it
+kubectl taskonce submit award-points --key task:42:stu-7:3 -p taskId:=42 -p studentId=stu-7 -p submitVersion:=3 -p points:=10 --wait
+
+# The key of parts that may hold colons
+kubectl taskonce submit refund-order --key-part refund --key-part 1001 -p orderId=1001
+
+# Many, from a file
+kubectl taskonce submit -f night-run.yaml --wait --timeout=10m`,
+		GroupID: groupSubmit,
+		RunE: func(command *cobra.Command, args []string) error {
+			objects, err := o.objects(command, args)
+			if err != nil {
+				return err
+			}
+			return o.run(command.Context(), objects)
+		},
+		ValidArgsFunction: s.completeTemplates,
+	}
+	flags := command.Flags()
+	o.output.addFlags(command)
+	o.files.flags("Files with TaskSubmissions to submit; - is standard input.").AddFlags(flags)
+	o.params.addFlags(flags)
+	o.dryRun.addFlags(flags)
+	flags.StringVar(&o.key, "key", "", "The idempotency key: your name for the action. The same action, tried again, has the same key.")
+	flags.StringArrayVar(&o.keyParts, "key-part", nil, "One part of the key. May be repeated; the parts are joined so that different parts never make the same key.")
+	flags.StringVar(&o.notBefore, "not-before", "", "Do not begin before this time (RFC 3339).")
+	flags.StringVar(&o.notAfter, "not-after", "", "Fail where it has not begun by this time (RFC 3339).")
+	flags.BoolVar(&o.wait, "wait", false, "Wait until it has finished, or until a person must decide.")
+	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to try and to wait, all in all. Zero: without end.")
+	return command
+}
+
+// objects returns what is to be submitted.
+func (o *submitting) objects(command *cobra.Command, args []string) ([]*v1alpha1.TaskSubmission, error) {
+	if err := errors.Join(o.output.check(), o.dryRun.check()); err != nil {
+		return nil, err
+	}
+	single := o.key != "" || len(o.keyParts) > 0 || o.params.given() || o.notBefore != "" || o.notAfter != ""
+	switch {
+	case o.files.given() && (single || len(args) > 0):
+		return nil, usage(command, "a file says all there is to say: give either a file, or a TEMPLATE with flags")
+	case o.files.given():
+		objects, err := o.files.submissions(o.session)
+		if err == nil && len(objects) == 0 {
+			err = errors.New("no objects passed to submit")
+		}
+		return objects, err
+	case len(args) != 1:
+		return nil, usage(command, "exactly one TEMPLATE, or -f FILE, is needed")
+	case (o.key == "") == (len(o.keyParts) == 0):
+		return nil, usage(command, "either --key or --key-part is needed: your name for the action, which the same action has again when you repeat it")
+	}
+	object, err := o.object(args[0])
+	return []*v1alpha1.TaskSubmission{object}, err
+}
+
+func (o *submitting) object(template string) (*v1alpha1.TaskSubmission, error) {
+	params, err := o.params.JSON()
+	if err != nil {
+		return nil, err
+	}
+	object := &v1alpha1.TaskSubmission{Spec: v1alpha1.TaskSubmissionSpec{
+		IdempotencyKey: o.key, TemplateRef: v1alpha1.TemplateRef{Name: template}, Parameters: apiextensionsv1.JSON{Raw: params},
+	}}
+	if o.key == "" {
+		object.Spec.IdempotencyKey = submit.Key(o.keyParts...)
+	}
+	if object.Spec.NotBefore, err = moment("--not-before", o.notBefore); err != nil {
+		return nil, err
+	}
+	object.Spec.NotAfter, err = moment("--not-after", o.notAfter)
+	return object, err
+}
+
+func moment(flag, given string) (*metav1.Time, error) {
+	if given == "" {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, given)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %q is no time such as 2027-01-31T06:00:00Z", flag, given)
+	}
+	return &metav1.Time{Time: at}, nil
+}
+
+// run submits all of them. What is wrong with any of them by itself is said before anything is sent.
+func (o *submitting) run(ctx context.Context, objects []*v1alpha1.TaskSubmission) error {
+	var err error
+	if o.cluster, err = o.connect(); err != nil {
+		return err
+	}
+	o.client = o.submitter(o.cluster)
+	var prepared []*submit.Submission
+	for i, object := range objects {
+		if object.Namespace == "" {
+			object.Namespace = o.cluster.namespace
+		} else if o.cluster.explicit && object.Namespace != o.cluster.namespace {
+			return fmt.Errorf("the namespace from the provided object %q does not match the namespace %q", object.Namespace, o.cluster.namespace)
+		}
+		s, err := o.client.PrepareObject(object)
+		if err != nil {
+			return fmt.Errorf("submission %d (key %q): %w", i+1, object.Key(), err)
+		}
+		prepared = append(prepared, s)
+	}
+	ctx, cancel := limited(ctx, o.timeout)
+	defer cancel()
+	return o.submitAll(ctx, prepared)
+}
+
+// submitted is what came of one submission.
+type submitted struct {
+	object *v1alpha1.TaskSubmission // nil: none is there
+	line   string
+	err    error
+}
+
+func (o *submitting) submitAll(ctx context.Context, prepared []*submit.Submission) error {
+	tally, progress := newTally(o.ErrOut), newProgress(o.session, len(prepared))
+	var there []client.Object
+	inOrder(prepared, func(s *submit.Submission) submitted {
+		result := o.one(ctx, s)
+		progress.step(result.err)
+		return result
+	}, func(_ *submit.Submission, result submitted) {
+		progress.hide()
+		if result.object != nil {
+			there = append(there, result.object)
+		}
+		if result.line != "" && o.output.human() {
+			fmt.Fprintln(o.Out, result.line)
+		}
+		tally.add(result.err)
+	})
+	progress.hide()
+	return errors.Join(o.output.printAll(o.Out, there), tally.err())
+}
+
+// one submits one action.
+func (o *submitting) one(ctx context.Context, s *submit.Submission) submitted {
+	if o.dryRun != "none" {
+		return o.rehearse(ctx, s)
+	}
+	receipt, err := s.Submit(ctx)
+	if err != nil {
+		return submitted{err: notSubmitted(s, err)}
+	}
+	line := titled(s.Name()) + " submitted"
+	if receipt.Answer == submit.Duplicate {
+		line += sameBefore
+	}
+	if !o.wait {
+		return submitted{object: receipt.Object, line: line}
+	}
+	done, err := o.await(ctx, o.client, client.ObjectKeyFromObject(receipt.Object))
+	if done == nil {
+		done = receipt.Object
+	}
+	return submitted{object: done, line: titled(s.Name()) + " " + standing(done), err: err}
+}
+
+// sameBefore is what is said of a duplicate.
+const sameBefore = " before, with the same template and parameters"
+
+// notSubmitted words why, with the exit code.
+func notSubmitted(s *submit.Submission, err error) error {
+	var unknown *submit.UnknownError
+	var other *submit.OtherPayloadError
+	var refused *submit.RefusedError
+	switch {
+	case errors.As(err, &unknown):
+		return &coded{exitUnknown, err}
+	case errors.As(err, &other), errors.As(err, &refused):
+		return &coded{exitRefused, err}
+	default:
+		return failed(exitError, "the submission %q was not sent: %w", s.Name(), err)
+	}
+}
+
+// rehearse says what would become of a submission.
+func (o *submitting) rehearse(ctx context.Context, s *submit.Submission) submitted {
+	object := s.Object()
+	delete(object.Annotations, v1alpha1.AnnotationClientToken)
+	line := titled(s.Name()) + " submitted"
+	if o.dryRun == "client" {
+		return submitted{object: object, line: line + o.dryRun.suffix()}
+	}
+	err := o.cluster.api.Create(ctx, object, o.dryRun.options()...)
+	switch {
+	case err == nil:
+		return submitted{object: object, line: line + o.dryRun.suffix()}
+	case !apierrors.IsAlreadyExists(err):
+		return submitted{err: notSubmitted(s, &submit.RefusedError{Name: s.Name(), Err: err})}
+	}
+	found := &v1alpha1.TaskSubmission{}
+	if err := o.cluster.api.Get(ctx, client.ObjectKeyFromObject(object), found); err != nil {
+		return submitted{err: err}
+	}
+	if !s.Same(found) {
+		return submitted{err: notSubmitted(s, &submit.OtherPayloadError{Key: s.Key(), Existing: found})}
+	}
+	return submitted{object: found, line: line + sameBefore + o.dryRun.suffix()}
+}
+
+// standing is phase and reason in one word.
+func standing(submission *v1alpha1.TaskSubmission) string {
+	if submission.Status.Reason == "" {
+		return string(submission.Status.Phase)
+	}
+	return fmt.Sprintf("%s/%s", submission.Status.Phase, submission.Status.Reason)
+}
+
+// oneLine returns JSON without line breaks.
+func oneLine(raw []byte) string {
+	canonical, err := v1alpha1.CanonicalJSON(raw)
+	if err != nil || !json.Valid(canonical) {
+		return string(raw)
+	}
+	return string(canonical)
+}

@@ -1,0 +1,139 @@
+package plugin_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func (w *world) file(text string) string {
+	w.Helper()
+	path := filepath.Join(w.TempDir(), "manifest.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return path
+}
+
+// contains compares what a command printed with what must be in it.
+func (w *world) contains(text string, wanted ...string) {
+	w.Helper()
+	for _, each := range wanted {
+		if !strings.Contains(text, each) {
+			w.Errorf("%q is missing in\n%s", each, text)
+		}
+	}
+}
+
+func TestInboxListsWhatWaitsForAPerson(t *testing.T) {
+	w, other := newWorld(t), newWorldBeside(t)
+	w.template("refund", "/plain/refunds", approved)
+	w.template("vanishes", "/drop/orders", forOrder)
+	w.template("works", "/plain/orders")
+	other.template("stopped", "/plain/orders", "  suspend: true")
+
+	w.submit("works", "done")
+	w.reaches("done", "Applied")
+	w.submit("vanishes", "lost")
+	w.reaches("lost", "OutcomeUnknown")
+	w.submit("vanishes", "held")
+	w.reaches("held", "BusinessKeyHeld")
+	w.submit("refund", "asks")
+	w.reaches("asks", "AwaitingApproval")
+	w.submit("nowhere", "orphan")
+	w.reaches("orphan", "TemplateNotFound")
+	other.submit("stopped", "elsewhere")
+	other.reaches("elsewhere", "TemplateSuspended")
+
+	names := func(text string) (names []string) {
+		for line := range strings.Lines(text) {
+			if fields := strings.Fields(line); len(fields) > 4 && (fields[0] == w.namespace || fields[0] == other.namespace) {
+				names = append(names, fields[1])
+			}
+		}
+		return names
+	}
+	got := w.expect(0, "NAMESPACE ", "", "inbox")
+	if all := strings.Join(names(got.out), " "); all != "lost asks orphan elsewhere" {
+		t.Errorf("in all namespaces, oldest first: %s\n%s", all, got.out)
+	}
+	got = w.expect(0, "NAMESPACE ", "", "inbox", "-n", w.namespace)
+	if all := strings.Join(names(got.out), " "); all != "lost asks orphan" {
+		t.Errorf("in one namespace: %s", all)
+	}
+	w.contains(got.out, "an answer: did it happen?", "an approval", "its template", "kubectl taskonce explain NAME -n NAMESPACE")
+	if got := w.taskonce("inbox", "-n", other.namespace, "-o", "name"); got.out != "tasksubmission.taskonce.dev/elsewhere\n" {
+		t.Errorf("-o name: %+v", got)
+	}
+	w.expect(0, "", "Nothing waits for a person.", "inbox", "-n", "default")
+}
+
+// TestWhatIsToldCanBeDone follows the commands that explain shows.
+func TestWhatIsToldCanBeDone(t *testing.T) {
+	w := newWorld(t)
+	w.template("vanishes", "/drop/orders", forOrder)
+	w.template("refund", "/plain/refunds", approved)
+	w.submit("vanishes", "lost")
+	w.reaches("lost", "OutcomeUnknown")
+	w.submit("vanishes", "held")
+	w.reaches("held", "BusinessKeyHeld")
+	w.submit("refund", "asks")
+	w.reaches("asks", "AwaitingApproval")
+
+	w.do("held", "explain")
+	w.do("asks", "approve")
+	w.do("lost", "confirm-applied")
+	w.reaches("held", "AlreadyApplied")
+	w.do("lost", "release")
+	got := w.expect(0, "What to do:", "", "explain", "lost", "asks")
+	w.contains(got.out, "attempt 1 begun ", ": Applied: ", "ConfirmApplied by somebody ", "Release by somebody ", "for attempt 1, because: …", "ended as Success/ConfirmedApplied", "Approve by somebody")
+	if got := w.taskonce("get", "lost", "-o", "name"); got.out != "tasksubmission.taskonce.dev/lost\ntaskrecord.taskonce.dev/ik-"+
+		strings.TrimPrefix(w.status("lost", "recordName"), "ik-")+"\n"+w.kubectl("get", "taskdecisions", "--field-selector=spec.submission=lost", "--sort-by=.metadata.creationTimestamp", "-o", "name")+"\n" {
+		t.Errorf("its objects: %s", got.out)
+	}
+}
+
+// do runs the first command of the explanation that has a word in it.
+func (w *world) do(name, word string) {
+	w.Helper()
+	told := w.expect(0, "What to do:", "", "explain", name).out
+	for line := range strings.Lines(told) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl taskonce "+word); ok {
+			if got := w.run("", "bash", "-c", "kubectl taskonce "+word+command); got.code != 0 {
+				w.Errorf("%s%s: %+v", word, command, got)
+			}
+			return
+		}
+	}
+	w.Errorf("no %s among\n%s", word, told)
+}
+
+func TestRenderShowsWhatWouldBeSent(t *testing.T) {
+	w := newWorld(t)
+	w.template("award", "/plain/orders/${params.order}", forOrder)
+	got := w.expect(0, "businessKey: a/b\n", "", "render", "award", "-p", "order=a/b")
+	w.contains(got.out, "/plain/orders/a%2Fb\n")
+	w.expect(1, "", "Error from server (NotFound): ", "render", "nothing")
+}
+
+func TestCompletion(t *testing.T) {
+	w := newWorld(t)
+	w.template("refund", "/plain/refunds", approved)
+	w.template("works", "/plain/orders")
+	w.submit("refund", "asks")
+	w.reaches("asks", "AwaitingApproval")
+	w.submit("works", "done")
+	w.reaches("done", "Applied")
+	for args, want := range map[string]string{
+		"approve": "asks\tPending/AwaitingApproval\n:4\n",
+		"result":  "done\tSuccess/Applied\n:4\n",
+		"retry":   ":4\n",
+		"submit":  "refund\nworks\n:4\n",
+		"wait":    "asks\tPending/AwaitingApproval\n:4\n",
+	} {
+		if got := w.taskonce("__complete", args, ""); got.out != want {
+			t.Errorf("%s: %q", args, got.out)
+		}
+	}
+}
