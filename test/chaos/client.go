@@ -94,7 +94,11 @@ func (a *asker) payload() int {
 // submit reports whether there is a submission of the key now.
 func (a *asker) submit(ctx context.Context, key string, payload int) bool {
 	return a.w.history.record(a.number, operation{key: key, kind: opSubmit, payload: payload}, func(seen *observation) {
-		err := a.w.api.Create(ctx, submissionOf(a.w.namespace, key, payload))
+		s := submissionOf(a.w.namespace, key, payload)
+		if a.w.held(key) {
+			s.Finalizers = []string{finalizer}
+		}
+		err := a.w.api.Create(ctx, s)
 		a.w.tally.add("submissions asked for", 1)
 		switch {
 		case err == nil:
@@ -133,24 +137,6 @@ func (a *asker) wait(ctx context.Context, key string) (seen observation) {
 		pass(ctx, glance)
 	}
 	return seen
-}
-
-// remove deletes the submission, by force every other time.
-func (a *asker) remove(ctx context.Context, key string) {
-	a.w.history.record(a.number, operation{key: key, kind: opDelete}, func(seen *observation) {
-		var how []client.DeleteOption
-		if a.random.IntN(2) == 0 {
-			how = append(how, client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground))
-		}
-		err := a.w.api.Delete(ctx, &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: a.w.namespace, Name: key}}, how...)
-		switch {
-		case err == nil:
-			a.w.tally.add("submissions deleted", 1)
-			seen.certain, seen.done = true, true
-		case apierrors.IsNotFound(err):
-			seen.certain = true
-		}
-	})
 }
 
 // submissionOf is the one that stands for a key. The payload is another's where it is not 0.

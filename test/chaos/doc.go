@@ -15,7 +15,7 @@
 //
 // # Where to look
 //
-// receiver.go and move.go are the world that the effects are for; client.go and decision.go are people and programs.
-// fault.go, wire.go and replica.go disturb the operator, in the order of disturb.go. quiet.go waits, verdict.go and
-// leak.go judge, and model.go and linear.go say what the clients may see of one key.
+// receiver.go and move.go are the world that the effects are for; client.go, remove.go and decision.go are people and
+// programs. fault.go, wire.go and replica.go disturb the operator, in the order of disturb.go. quiet.go waits, verdict.go
+// and leak.go judge, and model.go and linear.go say what the clients may see of one key.
 package main

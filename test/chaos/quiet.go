@@ -30,13 +30,8 @@ type evidence struct {
 // the patience is for the verdict to find.
 func (w *world) settle(ctx context.Context) (*evidence, error) {
 	last := w.asker(w.options.Clients + 1)
-	for _, key := range w.history.keys() {
-		err := until(ctx, "the API server", func(ctx context.Context) (bool, error) {
-			return last.submit(ctx, key, 0), nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err := last.askAgain(ctx); err != nil {
+		return nil, err
 	}
 	var e *evidence
 	err := until(ctx, "everything to settle", func(ctx context.Context) (bool, error) {
@@ -56,6 +51,21 @@ func (w *world) settle(ctx context.Context) (*evidence, error) {
 	e.events = w.history.events
 	e.entries, err = w.happened()
 	return e, err
+}
+
+// askAgain has one submission of every key there, and none that is being deleted.
+func (a *asker) askAgain(ctx context.Context) error {
+	err := until(ctx, "what is being deleted to go", func(ctx context.Context) (bool, error) { return a.finish(ctx), nil })
+	if err != nil {
+		return err
+	}
+	for _, key := range a.w.history.keys() {
+		err := until(ctx, "the API server", func(ctx context.Context) (bool, error) { return a.submit(ctx, key, 0), nil })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // happened returns everything that reached whoever effects are for, and had its effect there, when nothing more can.
