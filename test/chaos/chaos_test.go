@@ -12,7 +12,7 @@ import (
 
 // TestChaos is a short run: each kind of fault once, some while one replica leads and some while both are active.
 func TestChaos(t *testing.T) {
-	summary := run(t, Options{Seed: 1, Clients: 3})
+	summary := run(t, Options{Seed: 1, Clients: 6})
 	for _, violation := range summary.Violations {
 		t.Error(violation)
 	}
@@ -23,7 +23,7 @@ func TestChaos(t *testing.T) {
 
 // TestChaosFindsAWeakness switches one rule off, and the verdict must be red.
 func TestChaosFindsAWeakness(t *testing.T) {
-	summary := run(t, Options{Seed: 1, Clients: 3, Weakness: "ignore-settle", Dir: t.TempDir()})
+	summary := run(t, Options{Seed: 1, Clients: 6, Weakness: "ignore-settle", Dir: t.TempDir()})
 	if !slices.ContainsFunc(summary.Violations, func(said string) bool { return strings.HasPrefix(said, "I4: 2 effects") }) {
 		t.Errorf("no effect was found to have happened twice: %q", summary.Violations)
 	}

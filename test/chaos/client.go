@@ -17,9 +17,9 @@ import (
 
 const (
 	// window is how many of the newest keys of an action clients use: they meet at them.
-	window = 6
+	window = 4
 	// pace is how often there is a new key.
-	pace = time.Second
+	pace = 2 * time.Second
 	// badPayload stands for parameters that the schema refuses.
 	badPayload = -1
 )

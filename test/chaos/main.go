@@ -18,7 +18,7 @@ func main() {
 	options := Options{}
 	flag.Uint64Var(&options.Seed, "seed", 0, "of everything that is drawn; 0: the present time")
 	flag.DurationVar(&options.Duration, "duration", time.Minute, "how long faults come; longer where a kind of fault has not happened yet")
-	flag.IntVar(&options.Clients, "clients", 4, "how many clients there are at once")
+	flag.IntVar(&options.Clients, "clients", 8, "how many clients there are at once")
 	flag.BoolVar(&options.Keep, "keep", false, "keep the folder with the logs, also when all is well")
 	flag.StringVar(&options.Weakness, "weakness", "", "a rule of the operator to switch off instead of bringing faults (reuse-connections, ignore-settle, no-orphan-wait)")
 	flag.Parse()
