@@ -26,18 +26,23 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	for i := range actions {
 		turns <- types.NamespacedName{Namespace: "n", Name: fmt.Sprint(i)}
 	}
+	all := make([]state, actions)
+	done := make(chan struct{}) // turns stays open: a flight that was removed may still be about to wake its action
 	var work sync.WaitGroup
 	for range workers {
 		work.Go(func() {
-			for action := range turns {
-				if turn(table, action) {
-					left.Done()
+			for {
+				select {
+				case <-done:
+					return
+				case action := <-turns:
+					all[number(action)].once(func() bool { return turn(table, action) }, left.Done)
 				}
 			}
 		})
 	}
 	left.Wait()
-	close(turns)
+	close(done)
 	work.Wait()
 
 	table.mu.Lock()
@@ -47,10 +52,29 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
+// state has an action looked at by one worker at a time, and not any more when it is over: as a work queue does.
+type state struct {
+	mu   sync.Mutex
+	over bool
+}
+
+func (s *state) once(turn func() bool, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over && turn() {
+		s.over = true
+		done()
+	}
+}
+
+func number(action types.NamespacedName) (n int) {
+	_, _ = fmt.Sscan(action.Name, &n)
+	return n
+}
+
 // turn does for an action what a reconciler does, and reports whether it is over.
 func turn(table *Table, action types.NamespacedName) bool {
-	var number int
-	_, _ = fmt.Sscan(action.Name, &number)
+	number := number(action)
 	if flight := table.Lookup(action); flight != nil {
 		if flight.Observe().State != lifecycle.FlightFinished {
 			return false
