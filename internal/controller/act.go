@@ -84,7 +84,8 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 	if subject.flight != nil {
 		return errors.New("an attempt was to begin while another has a slot: this is a fault of the operator")
 	}
-	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: step.Action.Attempt.Number, Timeout: step.Action.Attempt.Timeout.Duration}))
+	attempt := &step.Action.Attempt
+	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: attempt.Number, Begun: attempt.StartedAt.Time, Timeout: attempt.Timeout.Duration}))
 	if flight == nil {
 		subject.full, subject.freeAt = true, freeAt
 		return nil

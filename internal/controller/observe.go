@@ -54,7 +54,9 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 		return nil, err
 	}
 	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight}
-	if flight != nil {
+	if flight != nil && (submission == nil || !submission.Status.Phase.Terminal()) {
+		// Where a status speaks of an end, another process wrote it: what is remembered is older than that, and would be
+		// written over a Success (I5).
 		subject.record = r.memory.recall(action)
 	}
 	switch {

@@ -51,6 +51,8 @@ type Ticket struct {
 	Action types.NamespacedName
 	// Attempt is the number of the attempt that is executed or checked.
 	Attempt int32
+	// Begun is what the attempt's begin says of when it was begun; zero for a check.
+	Begun time.Time
 	// Check says that it is a verification or a poll; Settled, that a verification may believe a "no".
 	Check, Settled bool
 	// Timeout starts to run now.

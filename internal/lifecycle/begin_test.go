@@ -180,6 +180,7 @@ func TestAttemptIsGrantedByAnAcknowledgementAloneI2I3Hazard8(t *testing.T) {
 		{"the answer was lost, and the write landed", seen(recorded(), flight(FlightUnacknowledged)), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
 		{"the same after an attempt in doubt", seen(recorded(unsettled), flight(FlightUnacknowledged)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 0s", "never sent"},
 		{"the answer was lost, and another process was first", seen(recorded(executor(somebodyElse)), flight(FlightUnacknowledged)), "Abandon", ""},
+		{"the answer was lost, and a restored record has an attempt of before", seen(recorded(begunAt(t0.Add(-time.Minute))), flight(FlightUnacknowledged)), "Abandon", ""},
 		{"the answer was lost, and it is another attempt", seen(recorded(number(2)), flight(FlightUnacknowledged)), "Abandon", ""},
 		{"the answer was lost, and the attempt is closed", seen(recorded(retrying), flight(FlightUnacknowledged)), "Abandon", ""},
 		{"never sent, so the next attempt goes on", seen(recorded(retrying, tries(0))), "Begin 2", ""},

@@ -130,6 +130,9 @@ func recorded(changes ...func(*v1alpha1.Action)) option {
 func executor(name string) func(*v1alpha1.Action) {
 	return func(a *v1alpha1.Action) { a.Attempt.Executor = name }
 }
+func begunAt(at time.Time) func(*v1alpha1.Action) {
+	return func(a *v1alpha1.Action) { a.Attempt.StartedAt = micro(at) }
+}
 func number(n int32) func(*v1alpha1.Action)  { return func(a *v1alpha1.Action) { a.Attempt.Number = n } }
 func checks(n int32) func(*v1alpha1.Action)  { return func(a *v1alpha1.Action) { a.Checks = n } }
 func tries(n int32) func(*v1alpha1.Action)   { return func(a *v1alpha1.Action) { a.Tries = n } }
@@ -187,7 +190,7 @@ func cancelledEarly(a *v1alpha1.Action) {
 }
 
 func flight(state FlightState) option {
-	return func(o *Observation) { o.Flight.State, o.Flight.Attempt = state, 1 }
+	return func(o *Observation) { o.Flight.State, o.Flight.Attempt, o.Flight.Begun = state, 1, t0 }
 }
 
 func reported(report Report) option {

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"time"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -184,11 +186,17 @@ func decideExpiry(o *Observation, action *v1alpha1.Action) Step {
 // decideUnacknowledged clears up a begin whose answer was lost. What only an acknowledgement may launch was not
 // launched; where the write landed after all, that is stored, so that the next attempt can go on.
 func decideUnacknowledged(o *Observation, action *v1alpha1.Action) Step {
-	mine := action.Attempt.Open() && action.Attempt.Executor == o.Executor && action.Attempt.Number == o.Flight.Attempt
-	if mine {
+	if o.isBegunHere(&action.Attempt) {
 		return Store{Action: neverLaunched(o, action, "its begin was stored, but the answer was lost: it was never sent")}
 	}
 	return Abandon{}
+}
+
+// isBegunHere reports whether an attempt is open by this flight's very begin. One that this process began before, and
+// that came back in a restored record, may have been sent.
+func (o *Observation) isBegunHere(attempt *v1alpha1.Attempt) bool {
+	return attempt.Open() && attempt.Executor == o.Executor && attempt.Number == o.Flight.Attempt &&
+		attempt.StartedAt != nil && attempt.StartedAt.Time.Truncate(time.Microsecond).Equal(o.Flight.Begun.Truncate(time.Microsecond))
 }
 
 func decideRunning(o *Observation) Step {

@@ -121,6 +121,8 @@ type Flight struct {
 	State FlightState
 	// Attempt is the number of the attempt that is executed or checked.
 	Attempt int32
+	// Begun is what the attempt's begin says of when it was begun; zero for a check.
+	Begun time.Time
 	// Check says that it is a verification or a poll, not the effect itself.
 	Check bool
 	// Settled says of a check that it was begun after the settling time.
