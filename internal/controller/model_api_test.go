@@ -9,17 +9,20 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
 )
 
 // stored is an object as the model's API server holds it; it is never changed.
 type stored struct {
-	object client.Object
-	text   string
+	object  client.Object
+	hash    fingerprint
+	payload string // of a submission: its digest
 }
 
 // apiFault is what goes wrong with the next write of a process.
@@ -75,21 +78,40 @@ func (w *world) put(object client.Object) client.Object {
 	}
 	object.SetNamespace(modelNamespace)
 	text, _ := json.Marshal(object)
-	w.objects[key] = &stored{object: object, text: string(text)}
+	kept := &stored{object: object, hash: hashOf(text)}
+	if submission, ok := object.(*v1alpha1.TaskSubmission); ok {
+		kept.payload, _ = v1alpha1.PayloadDigest(&submission.Spec)
+	}
+	w.objects[key] = kept
 	return object
 }
 
 func (c *modelClient) Get(_ context.Context, name types.NamespacedName, into client.Object, _ ...client.GetOption) error {
-	key := kindOf(into) + "/" + name.Name
-	found := c.world.objects[key]
-	if !c.live {
-		found = c.process.cache[key]
+	found := c.seen(into)[kindOf(into)+"/"+name.Name]
+	if kindOf(into) == "template" {
+		c.usePlans(found)
 	}
 	if found == nil {
 		return apierrors.NewNotFound(resource(into), name.Name)
 	}
 	assign(into, found.object)
 	return nil
+}
+
+// seen is where a client reads from.
+func (c *modelClient) seen(what client.Object) map[string]*stored {
+	if c.live && (kindOf(what) != "submission" || !c.world.scenario.asksTheCache) {
+		return c.world.objects
+	}
+	return c.process.cache
+}
+
+// usePlans gives the process the plans of the generation that it reads.
+func (c *modelClient) usePlans(template *stored) {
+	c.process.submissions.Plans = NewPlans(effect.Compilers{}) // for a template that is gone there is nothing to keep
+	if template != nil {
+		c.process.submissions.Plans = c.world.scenario.plansOf(template.object.GetGeneration())
+	}
 }
 
 // assign copies the outer struct: nobody changes what they read, which the real cache asks for too.
@@ -106,17 +128,21 @@ func assign(into, from client.Object) {
 	}
 }
 
-func (c *modelClient) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+// List is called for the decisions about one submission, and for the records of one.
+func (c *modelClient) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	wanted := (&client.ListOptions{}).ApplyOptions(options)
 	switch into := into.(type) {
 	case *v1alpha1.TaskDecisionList:
-		for _, key := range sorted(c.world.objects) {
-			if decision, ok := c.world.objects[key].object.(*v1alpha1.TaskDecision); ok && decision.Status.State == v1alpha1.DecisionPending {
+		about, _ := wanted.FieldSelector.RequiresExactMatch(indexSubmission)
+		seen := c.seen(&v1alpha1.TaskDecision{})
+		for _, key := range sorted(seen) {
+			if decision, ok := seen[key].object.(*v1alpha1.TaskDecision); ok && decision.Spec.Submission == about {
 				into.Items = append(into.Items, *decision)
 			}
 		}
 	case *v1alpha1.TaskRecordList:
 		for _, key := range sorted(c.world.objects) {
-			if r, ok := c.world.objects[key].object.(*v1alpha1.TaskRecord); ok && r.Spec.Action != nil {
+			if r, ok := c.world.objects[key].object.(*v1alpha1.TaskRecord); ok && wanted.LabelSelector.Matches(labels.Set(r.Labels)) {
 				into.Items = append(into.Items, *r)
 			}
 		}
@@ -164,16 +190,34 @@ func (c *modelClient) Update(_ context.Context, object client.Object, _ ...clien
 		if checked := kindOf(object) != "record" || !c.world.scenario.noCompareAndSwap; checked && !same {
 			return apierrors.NewConflict(resource(object), object.GetName(), errors.New("it was changed"))
 		}
-		c.world.checkTransition(old.object, object)
 		object.SetUID(old.object.GetUID())
+		if c.refuses(object) {
+			return apierrors.NewRequestEntityTooLargeError("the result is too large")
+		}
+		c.world.checkTransition(old.object, object)
 		c.store(object)
 		return nil
 	})
 }
 
+// refuses reports whether the API server does not take an object. A store that gives up does not get to a second try.
+func (c *modelClient) refuses(object client.Object) bool {
+	r, ok := object.(*v1alpha1.TaskRecord)
+	if !ok || !c.world.scenario.smallRecords || r.Spec.Action == nil {
+		return false
+	}
+	refused := r.Spec.Action.Result != nil || c.process.refused
+	c.process.refused = refused && c.world.scenario.givesUp
+	return refused
+}
+
 // store keeps a copy and gives the caller its own, with the new version.
 func (c *modelClient) store(object client.Object) {
-	kept := c.world.put(object.DeepCopyObject().(client.Object))
+	copied := object.DeepCopyObject().(client.Object)
+	if r, ok := copied.(*v1alpha1.TaskRecord); ok && c.world.scenario.dropsDue {
+		delete(r.Labels, v1alpha1.LabelDue)
+	}
+	kept := c.world.put(copied)
 	object.SetUID(kept.GetUID())
 	object.SetResourceVersion(kept.GetResourceVersion())
 	object.SetNamespace(modelNamespace)
@@ -183,12 +227,12 @@ func (c *modelClient) store(object client.Object) {
 // acknowledge remembers which begins a process was told of.
 func (w *world) acknowledge(object client.Object) {
 	if r, ok := object.(*v1alpha1.TaskRecord); ok && r.Spec.Action != nil && r.Spec.Action.Attempt.Open() {
-		w.acked[beginName(r.Spec.Action.Submission.Name, r.Spec.Action.Attempt.Number, r.Spec.Action.Attempt.Executor)] = true
+		w.acked[beginName(r.UID, r.Spec.Action.Attempt.Number, r.Spec.Action.Attempt.Executor)] = true
 	}
 }
 
-func beginName(submission string, attempt int32, executor string) string {
-	return fmt.Sprintf("%s/%d/%s", submission, attempt, executor)
+func beginName(record types.UID, attempt int32, executor string) string {
+	return fmt.Sprintf("%s/%d/%s", record, attempt, executor)
 }
 
 func (c *modelClient) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
@@ -198,11 +242,12 @@ func (c *modelClient) Delete(_ context.Context, object client.Object, options ..
 			return apierrors.NewNotFound(resource(object), object.GetName())
 		}
 		applied := (&client.DeleteOptions{}).ApplyOptions(options)
-		if p := applied.Preconditions; p != nil {
+		if p := applied.Preconditions; p != nil && !c.world.scenario.noPreconditions {
 			if (p.UID != nil && *p.UID != old.object.GetUID()) || (p.ResourceVersion != nil && *p.ResourceVersion != old.object.GetResourceVersion()) {
 				return apierrors.NewConflict(resource(object), object.GetName(), errors.New("it was changed"))
 			}
 		}
+		c.world.checkRemoval(c.process, old.object)
 		delete(c.world.objects, keyOf(object))
 		return nil
 	})
@@ -215,6 +260,12 @@ type modelStatus struct {
 	client *modelClient
 }
 
+// Update changes the status and nothing else.
 func (s modelStatus) Update(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	if decision, ok := object.(*v1alpha1.TaskDecision); ok {
+		if old := s.client.world.objects[keyOf(object)]; old != nil {
+			decision.Spec = old.object.(*v1alpha1.TaskDecision).Spec
+		}
+	}
 	return s.client.Update(ctx, object)
 }

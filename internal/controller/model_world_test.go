@@ -2,10 +2,8 @@ package controller
 
 import (
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -16,18 +14,39 @@ import (
 	"github.com/taskonce/taskonce/internal/record"
 )
 
-// The model check runs the real reconciler (observe, Decide, act, Project) of two processes against a model of the API
-// server and of a receiver, and explores every interleaving within the bounds of a scenario.
+// The model check runs the real reconciler (observe, Decide, act, Project) of one or two processes against a model of
+// the API server and of a receiver, and explores every interleaving within the bounds of a scenario. There is no second
+// copy of the operator's code: what a process does is what Submissions does.
 //
-// What is in the model: each API call of a pass is a step of its own; a create, an update and a delete are atomic and
-// compare resource versions; a write's answer may be lost, with or without the write having landed; a process's cache
-// of submissions and templates shows an old state until it is told; a process may be killed between any two steps, and
-// starts again under another identity with nothing in memory; a process may simply not be scheduled while time passes,
-// which is also how a stopped one (SIGSTOP, a paused machine) looks; a request may be applied at any time until the
-// settling time that the template states, or not at all; its answer may be lost.
+// What is in the model:
+//   - The API server: a create, an update and a delete are atomic and compare UIDs and resource versions; a write's
+//     answer may be lost, with or without the write having landed. What the CRDs' transition rules would refuse is a
+//     violation: the operator must not rest on them.
+//   - A process: it may be killed between any two steps, and starts again under another identity with nothing in
+//     memory. It may simply not be scheduled while time passes, which is also how one looks that is stopped past its
+//     lease (SIGSTOP, a paused machine) and goes on. There is no lease: every process is always active. In scenarios
+//     with stale caches, its cache of submissions, templates and decisions shows an old state until it is told.
+//   - The receiver, of four kinds: plain, answering (it can be asked), idempotent (for a time or for ever) and
+//     transactional (effect and key are one transaction, and it can be asked). A request may be applied at any time
+//     until the settling time that the template states (at any time at all where none is stated), or not at all; its
+//     answer may be lost before or after.
+//   - People: they delete (at once or with a finalizer in between), apply again, apply another payload, edit and delete
+//     the template, delete a record, restore one from a backup, approve, cancel, retry, release, and say what became of
+//     an attempt; they look at the receiver first and tell the truth.
+//   - Time: it moves in ticks, and every duration of a scenario is a multiple of one.
 //
-// What is left out: limits and bulkheads (they only delay), more than two processes and two keys, clocks of different
-// speed, and expiry. Time moves in ticks; every duration of a scenario is a multiple of one.
+// What is assumed: the settling time and the memory of keys that a template states are true; nobody deletes a record
+// before the status speaks of its attempts, for that is forgetting; a backup is restored some time after it was made; a
+// finished record whose time is over may go at any moment, and then its key is another action.
+//
+// What is checked: see model_invariant_test.go for the invariants of each state and step, and model_end_test.go for I9,
+// that what is begun comes to an end, or to a person, once nothing more goes wrong.
+//
+// What is left out: more than two processes and two keys; limits and bulkheads (they only delay); wake-ups (a process
+// may look at anything at any moment, so a wake-up that is never sent is not found here); receivers that take an action
+// on and finish it later (InProgress); notBefore, notAfter and suspension; clocks of different speed. The reads and
+// writes of one step of a pass (a live look and a delete, a record and its second try without the result) are one
+// step here; the steps of a pass are interleaved with everything.
 const tick = 5 * time.Second
 
 const modelNamespace = "model"
@@ -37,10 +56,13 @@ type world struct {
 	scenario  *scenario
 	objects   map[string]*stored // kind/name → object
 	lives     map[string]int     // kind/name → how many objects of that name there were
+	backup    map[string]*stored // kind/name → as it was when it was backed up
 	now       time.Duration
 	processes []*process
-	receiver  receiver
+	requests  []request       // at the receiver
 	acked     map[string]bool // begins that a process was told of
+	released  map[string]bool // keys whose business key was given free by a person
+	asked     map[string]time.Duration
 	budget    budget
 	story     *event
 	broken    string // the invariant that does not hold, and why
@@ -54,13 +76,16 @@ type process struct {
 	pass        *subject           // a pass under way; nil: none
 	cache       map[string]*stored // what its watches have shown
 	fault       apiFault           // of the next write
+	refused     bool               // this step's write was refused
+	heard       map[string]bool    // keys of which it was told that they are applied
 }
 
 // budget says how much may still go wrong, and how much people may still do.
 type budget struct {
-	Kill, LoseAnswer, LoseWrite, LoseReply, Refuse, CannotTell int
-	Delete, Recreate, Reuse, Cancel, Confirm, Retry, Release   int
-	Edit                                                       int
+	Kill, LoseAnswer, LoseWrite, LoseReply, Refuse, CannotTell   int
+	Delete, Terminate, Recreate, Reuse, Edit, Withdraw           int
+	Backup, Restore, Forget                                      int
+	Approve, Cancel, ConfirmApplied, ConfirmNot, Retry, Releases int
 }
 
 // event is one step of the story that led to a state.
@@ -79,14 +104,25 @@ func (w *world) violate(format string, arguments ...any) {
 	}
 }
 
-// told returns the story as text, from its beginning.
-func (w *world) told() string {
+// told returns the story, from its beginning. Of times that pass without anything else it tells the last.
+func (w *world) told() []string {
 	var lines []string
+	later := ""
 	for e := w.story; e != nil; e = e.before {
-		lines = append(lines, e.text)
+		if !strings.HasSuffix(e.text, timePasses) || !strings.HasSuffix(later, timePasses) {
+			lines = append(lines, e.text)
+		}
+		later = e.text
 	}
 	slices.Reverse(lines)
-	return strings.Join(lines, "\n")
+	return lines
+}
+
+const timePasses = "  time passes"
+
+// counterexample is what broke, and how it came to that.
+func (w *world) counterexample() string {
+	return w.broken + "\n\n" + strings.Join(w.told(), "\n")
 }
 
 var modelEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -102,11 +138,11 @@ func (c modelClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 func newWorld(s *scenario) *world {
 	w := &world{
-		scenario: s, objects: map[string]*stored{}, lives: map[string]int{}, acked: map[string]bool{}, budget: s.budget,
-		receiver: receiver{effects: map[string]int{}},
+		scenario: s, objects: map[string]*stored{}, lives: map[string]int{}, backup: map[string]*stored{},
+		acked: map[string]bool{}, released: map[string]bool{}, asked: map[string]time.Duration{}, budget: s.budget,
 	}
 	for i := range s.processes {
-		p := &process{number: i, cache: map[string]*stored{}}
+		p := &process{number: i, cache: map[string]*stored{}, heard: map[string]bool{}}
 		p.submissions = w.operator(p, nil)
 		w.processes = append(w.processes, p)
 	}
@@ -129,7 +165,7 @@ func (w *world) cached() map[string]*stored {
 			if !o.Status.Phase.Terminal() {
 				all[key] = object
 			}
-		case *v1alpha1.TaskTemplate:
+		case *v1alpha1.TaskTemplate, *v1alpha1.TaskDecision:
 			all[key] = object
 		}
 	}
@@ -141,7 +177,7 @@ func (w *world) operator(p *process, from *Submissions) *Submissions {
 	r := &Submissions{
 		Client: &modelClient{world: w, process: p}, Live: &modelClient{world: w, process: p, live: true},
 		Records: &record.Store{Client: &modelClient{world: w, process: p, live: true}},
-		Plans:   w.scenario.plans, Executor: fmt.Sprintf("p%d.%d", p.number, p.start), Clock: modelClock{world: w}, Off: w.scenario.off,
+		Plans:   w.scenario.plansOf(1), Executor: fmt.Sprintf("p%d.%d", p.number, p.start), Clock: modelClock{world: w}, Off: w.scenario.off,
 	}
 	r.memory, r.waiting = newMemory(r.Clock), newWaiting()
 	r.decide, r.jitter = w.scenario.decide, func() float64 { return 0 }
@@ -164,12 +200,13 @@ func (w *world) operator(p *process, from *Submissions) *Submissions {
 // clone returns a copy that shares only what never changes.
 func (w *world) clone() *world {
 	c := *w
-	c.objects, c.lives, c.acked = maps.Clone(w.objects), maps.Clone(w.lives), maps.Clone(w.acked)
-	c.receiver = w.receiver.clone()
+	c.objects, c.lives, c.backup = maps.Clone(w.objects), maps.Clone(w.lives), maps.Clone(w.backup)
+	c.acked, c.released, c.asked = maps.Clone(w.acked), maps.Clone(w.released), maps.Clone(w.asked)
+	c.requests = slices.Clone(w.requests)
 	c.processes = make([]*process, len(w.processes))
 	for i, p := range w.processes {
 		q := *p
-		q.cache = maps.Clone(p.cache)
+		q.cache, q.heard = maps.Clone(p.cache), maps.Clone(p.heard)
 		q.submissions = c.operator(&q, p.submissions)
 		if p.pass != nil {
 			pass := *p.pass
@@ -183,74 +220,39 @@ func (w *world) clone() *world {
 	return &c
 }
 
-var hashSeed = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-// fingerprint names the state: two worlds with one fingerprint go on in the same ways.
-func (w *world) fingerprint() [2]uint64 {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %v %v|", w.now, w.budget, w.receiver.text())
-	for _, key := range sorted(w.objects) {
-		b.WriteString(w.objects[key].text)
+func (w *world) names() []types.NamespacedName {
+	var names []types.NamespacedName
+	for _, submission := range w.scenario.submissions {
+		names = append(names, types.NamespacedName{Namespace: modelNamespace, Name: submission.Name})
 	}
-	fmt.Fprint(&b, w.lives)
-	for _, p := range w.processes {
-		p.describe(&b)
-	}
-	text := b.String()
-	return [2]uint64{maphash.String(hashSeed[0], text), maphash.String(hashSeed[1], text)}
+	return names
 }
 
-func (p *process) describe(b *strings.Builder) {
-	fmt.Fprintf(b, "|p%d.%d ", p.number, p.start)
-	for _, key := range sorted(p.cache) {
-		fmt.Fprintf(b, "%s@%s/%s ", key, p.cache[key].object.GetUID(), p.cache[key].object.GetResourceVersion())
+// looksAt is what a process may look at.
+func (w *world) looksAt(i int) []types.NamespacedName {
+	if w.scenario.apart {
+		return w.names()[i : i+1]
 	}
-	actions := p.submissions.memory.actions
-	for _, action := range sortedNames(actions) {
-		entry := actions[action]
-		fmt.Fprintf(b, "m%s %s %s %s ", action.Name, versionOf(entry.record), versionOf(entry.last), entry.settled)
-		if entry.sight != nil {
-			fmt.Fprintf(b, "%s %s %d %d ", entry.sight.uid, entry.sight.version, entry.sight.attempt, entry.sight.since.Unix())
-		}
-	}
-	flights := p.submissions.flights.(*modelFlights).all
-	for _, action := range sortedNames(flights) {
-		f := flights[action]
-		fmt.Fprintf(b, "f%s %d %v %v %d %d %d %v %d ", action.Name, f.ticket.Attempt, f.ticket.Check, f.ticket.Settled, f.state, f.started.Unix(), f.deadline.Unix(), f.report, f.request)
-	}
-	if s := p.pass; s != nil {
-		fmt.Fprintf(b, "pass %s %v %v %s %v %s %v %s %v ", s.action.Name, s.flight != nil, s.record.Read, versionOf(s.record.Object), s.record.Last != nil, versionOf(s.claim.Object), s.claim.Read, versionOf(s.claim.Holder), s.problem)
-		if s.submission != nil {
-			fmt.Fprintf(b, "%s/%s ", s.submission.UID, s.submission.ResourceVersion)
-		}
-		fmt.Fprintf(b, "%s ", s.template.Digest)
-		for i := range s.decisions {
-			fmt.Fprintf(b, "%s ", s.decisions[i].Name)
-		}
-	}
+	return w.names()
 }
 
-func versionOf(record *v1alpha1.TaskRecord) string {
-	if record == nil {
-		return "-"
+func (w *world) submissionOf(name string) *v1alpha1.TaskSubmission {
+	if found := w.objects["submission/"+name]; found != nil {
+		return found.object.(*v1alpha1.TaskSubmission)
 	}
-	return string(record.UID) + "/" + record.ResourceVersion
+	return nil
 }
 
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
+func (w *world) recordOf(name string) *v1alpha1.TaskRecord {
+	if found := w.objects[w.scenario.recordKeys[name]]; found != nil {
+		return found.object.(*v1alpha1.TaskRecord)
 	}
-	sort.Strings(keys)
-	return keys
+	return nil
 }
 
-func sortedNames[V any](m map[types.NamespacedName]V) []types.NamespacedName {
-	keys := make([]types.NamespacedName, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
+func (w *world) templateOf() *v1alpha1.TaskTemplate {
+	if found := w.objects["template/"+w.scenario.template.Name]; found != nil {
+		return found.object.(*v1alpha1.TaskTemplate)
 	}
-	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) })
-	return keys
+	return nil
 }

@@ -34,6 +34,30 @@ func TestAVerdictFromAnOldTemplateDoesNotOutliveTheRecord(t *testing.T) {
 	}
 }
 
+// Another process found an attempt to be lost, made the next one, and wrote its Success. The first one, which was stopped
+// with its attempt in hand, does not write what it remembers over that (I5).
+func TestASuccessIsNotOverwrittenByWhatAStoppedProcessRemembers(t *testing.T) {
+	w := newWorld(scenario{processes: 2, receiver: idempotent}.ready())
+	stopped, other, name := w.processes[0].submissions, w.processes[1].submissions, w.names()[0]
+	reconcile := func(r *Submissions) {
+		w.refresh()
+		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reconcile(stopped)
+	reconcile(other)
+	w.now += 2 * tick
+	reconcile(other)
+	w.flightOf(1, name).end(effect.Outcome{Kind: v1alpha1.OutcomeApplied}, nil)
+	reconcile(other)
+
+	reconcile(stopped)
+	if status := w.submissionOf(name.Name).Status; status.Phase != v1alpha1.PhaseSuccess {
+		t.Errorf("%s/%s: want the Success to stay", status.Phase, status.Reason)
+	}
+}
+
 // A template was edited to allow what the cache's copy still refuses: the verdict is made from the new one.
 func TestAVerdictIsMadeFromTheTemplateAsItIs(t *testing.T) {
 	w := newWorld(scenario{processes: 1, schema: `{"type":"object","properties":{}}`}.ready())

@@ -1,0 +1,134 @@
+package controller
+
+// proof is a world that is explored whole. The number of states is part of what is asserted: a space that shrinks
+// unseen proves less.
+type proof struct {
+	scenario
+	states int
+}
+
+// quick is what make test explores.
+var quick = []proof{
+	{scenario{
+		name: "an answering receiver, and a lost reply", processes: 1, receiver: answering, until: 4 * tick,
+		budget: budget{LoseReply: 1},
+	}, 24893},
+	{scenario{
+		name: "an answering receiver, and a kill", processes: 1, receiver: answering, until: 4 * tick,
+		budget: budget{Kill: 1},
+	}, 50949},
+	{scenario{
+		name: "a plain receiver, a kill, a lost reply and a lost acknowledgement", processes: 1, receiver: plain, until: 3 * tick,
+		budget: budget{Kill: 1, LoseReply: 1, LoseAnswer: 1},
+	}, 16908},
+	{scenario{
+		name: "an idempotent receiver, a lost reply and a refusal", processes: 1, receiver: idempotent, refuses: forGood, maxChecks: 2, until: 3 * tick,
+		budget: budget{LoseReply: 1, Refuse: 1},
+	}, 12443},
+	{scenario{
+		name: "an idempotent receiver that forgets, and a lost reply", processes: 1, receiver: idempotent, remembers: 3 * tick, until: 3 * tick,
+		budget: budget{LoseReply: 1},
+	}, 1800},
+	{scenario{
+		name: "a transactional receiver, a lost reply and one that cannot tell", processes: 1, receiver: transactional, maxChecks: 2, until: 3 * tick,
+		budget: budget{LoseReply: 1, CannotTell: 1},
+	}, 13440},
+	{scenario{
+		name: "two operators with stale caches", processes: 2, stale: true, until: tick,
+	}, 15250},
+	{scenario{
+		name: "two operators with stale caches, and a cancellation", processes: 2, stale: true,
+		budget: budget{Cancel: 1},
+	}, 88831},
+	{scenario{
+		name: "two operators with stale caches, and an edited template", processes: 2, stale: true,
+		budget: budget{Edit: 1},
+	}, 4343},
+	{scenario{
+		name: "two operators, and a begin that is lost or whose answer is", processes: 2,
+		budget: budget{LoseAnswer: 1, LoseWrite: 1},
+	}, 3066},
+	{scenario{
+		name: "two operators and a refusal", processes: 2, maxAttempts: 2, until: tick,
+		budget: budget{Refuse: 1},
+	}, 4576},
+	{scenario{
+		name: "two operators, two keys and one business key", processes: 2, keys: 2, businessKey: true,
+	}, 27999},
+	{scenario{
+		name: "two keys and one business key: refused, and retried", processes: 1, keys: 2, businessKey: true, refuses: forGood,
+		budget: budget{Refuse: 1, Retry: 1},
+	}, 1009},
+	{scenario{
+		name: "two keys and one business key: a record is deleted by hand", processes: 1, keys: 2, businessKey: true, until: tick,
+		budget: budget{Forget: 1},
+	}, 6536},
+	{scenario{
+		name: "two keys and one business key, given free", processes: 1, keys: 2, businessKey: true,
+		budget: budget{Releases: 1, Kill: 1},
+	}, 2366},
+	{scenario{
+		name: "deleted and applied again, with the same and with another payload", processes: 1,
+		budget: budget{Delete: 2, Recreate: 1, Reuse: 1},
+	}, 335},
+	{scenario{
+		name: "deleted in flight, and a kill", processes: 1, receiver: answering, until: 3 * tick,
+		budget: budget{Delete: 1, Kill: 1},
+	}, 17730},
+	{scenario{
+		name: "deleted slowly, and applied again", processes: 2,
+		budget: budget{Terminate: 1, Delete: 1, Recreate: 1},
+	}, 5353},
+	{scenario{
+		name: "applied again when the template is gone", processes: 1, receiver: answering, until: tick,
+		budget: budget{Delete: 1, Recreate: 1, Withdraw: 1},
+	}, 2090},
+	{scenario{
+		name: "expired, and applied again", processes: 1, recordTTL: 2 * tick, until: 3 * tick,
+		budget: budget{Delete: 2, Recreate: 1},
+	}, 7647},
+	{scenario{
+		name: "a lost reply, and the template is edited", processes: 1, receiver: answering, until: 3 * tick,
+		budget: budget{LoseReply: 1, Edit: 1},
+	}, 27047},
+	{scenario{
+		name: "cancelled, refused and retried", processes: 1, refuses: forGood, until: tick,
+		budget: budget{Cancel: 1, Refuse: 1, Retry: 1},
+	}, 4120},
+	{scenario{
+		name: "unknown, and confirmed by a person", processes: 1, until: tick,
+		budget: budget{LoseReply: 1, ConfirmApplied: 1, ConfirmNot: 1, Retry: 1},
+	}, 282},
+	{scenario{
+		name: "verified, and judged by a person meanwhile", processes: 1, receiver: idempotent, maxChecks: 2, until: 2 * tick,
+		budget: budget{Refuse: 1, LoseReply: 2, ConfirmNot: 1},
+	}, 5534},
+	{scenario{
+		name: "approved, and the template is edited", processes: 1, approval: true, refuses: forNow, maxAttempts: 2, until: tick,
+		budget: budget{Approve: 2, Edit: 1, Refuse: 1},
+	}, 7600},
+	{scenario{
+		name: "cancelled before its approval, and retried", processes: 1, approval: true,
+		budget: budget{Approve: 1, Cancel: 1, Retry: 1},
+	}, 323},
+	{scenario{
+		name: "restored from a backup", processes: 1, receiver: answering, maxAttempts: 2, until: 3 * tick,
+		budget: budget{Refuse: 1, Backup: 1, Restore: 1},
+	}, 100037},
+	{scenario{
+		name: "a record that is deleted by hand, and a kill", processes: 1, receiver: answering, until: 3 * tick,
+		budget: budget{Forget: 1, Kill: 1},
+	}, 42423},
+	{scenario{
+		name: "a result that the API server does not take", processes: 1, receiver: answering, smallRecords: true, until: 3 * tick,
+		budget: budget{LoseReply: 1},
+	}, 6895},
+}
+
+// deeper is what make prove explores besides.
+var deeper = []proof{
+	{scenario{
+		name: "expired, and applied again with another payload", processes: 1, recordTTL: 2 * tick, until: 5 * tick,
+		budget: budget{Delete: 2, Recreate: 1, Reuse: 1},
+	}, 222636},
+}
