@@ -87,6 +87,8 @@ const (
 	ConditionReconciling = "Reconciling"
 	ConditionStalled     = "Stalled"
 	ConditionFinished    = "Finished"
+	// ConditionReceiverHealthy says of a template whether its receiver accepts its credentials; absent: not known yet.
+	ConditionReceiverHealthy = "ReceiverHealthy"
 )
 
 // Labels and annotations.

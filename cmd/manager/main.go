@@ -111,15 +111,16 @@ func setup(mgr ctrl.Manager, options *options) error {
 	}
 	off := faults(&httpOptions)
 	plans := controller.NewPlans(effect.Compilers{HTTP: httpcall.New(httpOptions)})
+	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
-		Plans: plans, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off,
+		Plans: plans, Receivers: receivers, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off,
 	}
 	submissions.Init(options.maxInFlight)
 	return errors.Join(
 		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
-		(&controller.Templates{Client: mgr.GetClient(), Plans: plans}).SetupWithManager(mgr),
+		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
 		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval}),
 	)
 }

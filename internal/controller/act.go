@@ -91,6 +91,11 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		return nil
 	}
 	subject.flight, subject.full = flight, false
+	if pause := r.Receivers.admit(r.templateOf(subject), subject.template.Digest); pause != nil {
+		r.removeFlight(subject)
+		subject.template.Pause = pause
+		return nil
+	}
 	failpoint.Here(failpoint.BeforeRecord)
 	stored, err := r.write(ctx, subject, step.Action)
 	failpoint.Here(failpoint.AfterRecord)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -17,12 +18,26 @@ import (
 // launch runs the effect of the attempt that was granted, outside the reconcile workers.
 func (r *Submissions) launch(subject *subject) {
 	attempt := r.attempt(subject, subject.flight)
-	run := subject.plan.Effect.Execute
+	run, digest := subject.plan.Effect.Execute, subject.template.Digest
+	template := r.templateOf(subject)
 	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
-		report := reportOf(guarded(ctx, attempt, run))
+		outcome, err := guarded(ctx, attempt, run)
+		r.hear(template, digest, &outcome)
 		failpoint.Here(failpoint.AfterAnswer)
-		return report
+		return reportOf(outcome, err)
 	})
+}
+
+// hear tells who knows the receivers what an attempt came to. Where credentials are accepted again, all that waited for
+// that goes on.
+func (r *Submissions) hear(template types.NamespacedName, digest string, outcome *effect.Outcome) {
+	if !r.Receivers.hear(template, digest, outcome) {
+		return
+	}
+	named := &v1alpha1.TaskTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: template.Namespace, Name: template.Name}}
+	for _, waiting := range r.ofTemplate(context.Background(), named) {
+		r.queue.wake(waiting.NamespacedName)
+	}
 }
 
 // check asks what became of the current attempt, in a slot of the same bulkhead.
@@ -52,7 +67,7 @@ func (r *Submissions) check(subject *subject, step lifecycle.Check) {
 
 func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.Ticket {
 	ticket.Action = subject.action
-	ticket.Bulkhead = inflight.Bulkhead{Template: types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.templateName}, MaxInFlight: 1}
+	ticket.Bulkhead = inflight.Bulkhead{Template: r.templateOf(subject), MaxInFlight: 1}
 	if spec := subject.template.Spec; spec != nil {
 		ticket.Bulkhead.MaxInFlight = int(spec.Limits.MaxInFlight)
 		if spec.Limits.PerSecond != nil {
@@ -60,6 +75,10 @@ func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.
 		}
 	}
 	return ticket
+}
+
+func (r *Submissions) templateOf(subject *subject) types.NamespacedName {
+	return types.NamespacedName{Namespace: subject.action.Namespace, Name: subject.templateName}
 }
 
 // attempt is what the effect is told. Everything comes from the record: it outlives the submission.
@@ -113,6 +132,7 @@ func reportOf(outcome effect.Outcome, err error) lifecycle.Report {
 		return lifecycle.Report{
 			Outcome: outcome.Kind, Permanent: outcome.Permanent, Message: outcome.Message, Result: outcome.Result,
 			ResultDigest: outcome.ResultDigest, RetryAfter: outcome.RetryAfter, Location: outcome.Location,
+			Unauthorized: outcome.Credentials == effect.CredentialsRefused,
 		}
 	}
 	var missing *effect.DependencyError

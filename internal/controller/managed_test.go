@@ -78,11 +78,11 @@ func newManaged(compilers ...effect.Compiler) *managed {
 	mgr := w.manager()
 	op := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
-		Plans: controller.NewPlans(effect.Compilers{HTTP: compile}), Executor: "managed-" + namespace, Clock: clock.RealClock{},
+		Plans: controller.NewPlans(effect.Compilers{HTTP: compile}), Receivers: controller.NewReceivers(clock.RealClock{}), Executor: "managed-" + namespace, Clock: clock.RealClock{},
 	}
 	op.Init(100)
 	Expect(op.SetupWithManager(mgr, 4, 10*time.Second)).To(Succeed())
-	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: op.Plans}).SetupWithManager(mgr)).To(Succeed())
+	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: op.Plans, Receivers: op.Receivers}).SetupWithManager(mgr)).To(Succeed())
 	Expect(mgr.Add(&controller.DueLoop{Submissions: op, Interval: time.Second})).To(Succeed())
 
 	running, cancel := context.WithCancel(ctx)

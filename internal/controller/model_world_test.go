@@ -179,7 +179,7 @@ func (w *world) operator(p *process, from *Submissions) *Submissions {
 		Records: &record.Store{Client: &modelClient{world: w, process: p, live: true}},
 		Plans:   w.scenario.plansOf(1), Executor: fmt.Sprintf("p%d.%d", p.number, p.start), Clock: modelClock{world: w}, Off: w.scenario.off,
 	}
-	r.memory, r.waiting = newMemory(r.Clock), newWaiting()
+	r.memory, r.waiting, r.Receivers = newMemory(r.Clock), newWaiting(), NewReceivers(r.Clock)
 	r.decide, r.jitter = w.scenario.decide, func() float64 { return 0 }
 	flights := &modelFlights{world: w, process: p, all: map[types.NamespacedName]*modelFlight{}}
 	r.flights = flights

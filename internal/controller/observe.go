@@ -175,6 +175,7 @@ func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader
 	subject.template = lifecycle.Template{
 		State: lifecycle.TemplateReady, Spec: &template.Spec, Digest: compiled.Digest, Timeout: traits.Timeout,
 		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, SettleAfter: traits.SettleAfter,
+		Pause: r.Receivers.pause(name, compiled.Digest),
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ type Submissions struct {
 	Records *record.Store
 	// Plans holds compiled templates.
 	Plans *Plans
+	// Receivers is shared with the templates' reconciler.
+	Receivers *Receivers
 	// Executor identifies this process; random for each start.
 	Executor string
 	// Scope tells clusters apart that share receivers; usually empty.

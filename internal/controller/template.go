@@ -19,26 +19,30 @@ import (
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasktemplates,verbs=get;list;watch
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasktemplates/status,verbs=update
 
-// Templates says of every template whether it compiles.
+// Templates says of every template whether it compiles, and whether its receiver accepts its credentials.
 type Templates struct {
 	Client client.Client
 	Plans  *Plans
+	// Receivers is shared with the submissions' reconciler.
+	Receivers *Receivers
 }
 
 // SetupWithManager registers the reconciler.
 func (r *Templates) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.TaskTemplate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(&r.Receivers.changed).
 		Named("template").
 		Complete(r)
 }
 
-// Reconcile compiles a template and writes the condition Ready where it changed.
+// Reconcile compiles a template and writes the conditions where they changed.
 func (r *Templates) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	template := &v1alpha1.TaskTemplate{}
 	if err := r.Client.Get(ctx, request.NamespacedName, template); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.Plans.Forget(request.NamespacedName)
+			r.Receivers.forget(request.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
@@ -64,11 +68,16 @@ func (r *Templates) statusOf(template *v1alpha1.TaskTemplate) v1alpha1.TaskTempl
 		Message: "submissions can use it", ObservedGeneration: template.Generation,
 	}
 	compiled, faults := r.Plans.For(template)
+	before := status.EffectDigest
 	if status.EffectDigest = ""; compiled != nil {
 		status.EffectDigest = compiled.Digest
 	} else {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", fitting(faults.ToAggregate().Error())
 	}
+	if status.EffectDigest != before { // what was heard was of another effect
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReceiverHealthy)
+	}
+	r.setHealth(template, &status)
 	meta.SetStatusCondition(&status.Conditions, ready)
 	if ready.Status == metav1.ConditionTrue {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
@@ -77,6 +86,24 @@ func (r *Templates) statusOf(template *v1alpha1.TaskTemplate) v1alpha1.TaskTempl
 		meta.SetStatusCondition(&status.Conditions, ready)
 	}
 	return status
+}
+
+// setHealth says whether the receiver accepts the template's credentials, as soon as that is known. What an earlier
+// process said stands until then.
+func (r *Templates) setHealth(template *v1alpha1.TaskTemplate, status *v1alpha1.TaskTemplateStatus) {
+	accepted, message, known := r.Receivers.health(client.ObjectKeyFromObject(template), status.EffectDigest)
+	if !known {
+		return
+	}
+	healthy := metav1.Condition{
+		Type: v1alpha1.ConditionReceiverHealthy, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted",
+		Message: "the receiver accepts the template's credentials", ObservedGeneration: template.Generation,
+	}
+	if !accepted {
+		healthy.Status, healthy.Reason = metav1.ConditionFalse, "CredentialsRefused"
+		healthy.Message = fitting(message + "; nothing new begins but one submission at a time, which finds out whether they are accepted: correct the Secrets that the template names, or the template")
+	}
+	meta.SetStatusCondition(&status.Conditions, healthy)
 }
 
 // fitting cuts a message to what a condition may hold.

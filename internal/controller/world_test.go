@@ -56,8 +56,8 @@ func (w *world) operator(executor string) *controller.Submissions {
 	live := w.faults.intercepted(managerClient, w.namespace, w.checkWrite)
 	op := &controller.Submissions{
 		Client: filtered(live), Live: live, Records: &record.Store{Client: live},
-		Plans:    controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler()}),
-		Executor: executor, Clock: w.clock,
+		Plans:     controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler()}),
+		Receivers: controller.NewReceivers(w.clock), Executor: executor, Clock: w.clock,
 	}
 	op.Init(100)
 	return op

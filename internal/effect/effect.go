@@ -85,7 +85,20 @@ type Outcome struct {
 	RetryAfter time.Duration
 	// Location is where the progress can be asked for, where InProgress.
 	Location string
+	// Credentials says whether the receiver accepted the template's, where its answer tells.
+	Credentials Credentials
 }
+
+// Credentials is what an answer says of the template's credentials; empty: nothing.
+type Credentials string
+
+const (
+	// CredentialsAccepted: what was sent was looked at.
+	CredentialsAccepted Credentials = "Accepted"
+	// CredentialsRefused: nobody's attempt under these credentials would be looked at. It is NotApplied, and does not
+	// count against its submission.
+	CredentialsRefused Credentials = "Refused"
+)
 
 // MaxResultBytes is the largest result that is stored; a larger one is replaced by a note.
 const MaxResultBytes = 16 << 10

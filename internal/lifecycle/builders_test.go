@@ -95,10 +95,13 @@ func notReady(o *Observation) {
 }
 func verifies(o *Observation)   { o.Template.Verifies = true }
 func replaySafe(o *Observation) { o.Template.ReplaySafe, o.Template.RemembersFor = true, time.Hour }
-func wasEdited(o *Observation)  { o.Template.Digest = edited }
-func suspended(o *Observation)  { o.Template.Spec.Suspend = true }
-func manual(o *Observation)     { o.Template.Spec.Recovery.Mode = v1alpha1.RecoveryManual }
-func keeps(o *Observation)      { o.Template.Spec.Retention.Policy = v1alpha1.RetentionKeep }
+func paused(d time.Duration) option {
+	return template(func(t *Template) { t.Pause = &Pause{Until: t0.Add(d), Message: "401"} })
+}
+func wasEdited(o *Observation) { o.Template.Digest = edited }
+func suspended(o *Observation) { o.Template.Spec.Suspend = true }
+func manual(o *Observation)    { o.Template.Spec.Recovery.Mode = v1alpha1.RecoveryManual }
+func keeps(o *Observation)     { o.Template.Spec.Retention.Policy = v1alpha1.RetentionKeep }
 func failsConflicts(o *Observation) {
 	o.Template.Spec.OnBusinessKeyConflict = v1alpha1.FailConflict
 }
@@ -212,6 +215,7 @@ var (
 	busy       = Report{Outcome: v1alpha1.OutcomeNotApplied, Message: "429"}
 	noAnswer   = Report{Outcome: v1alpha1.OutcomeUnknown, Message: "no answer"}
 	inProgress = Report{Outcome: v1alpha1.OutcomeInProgress, Message: "202", Location: "https://receiver/1"}
+	noEntry    = Report{Outcome: v1alpha1.OutcomeNotApplied, Unauthorized: true, Message: "401"}
 	noSecret   = Report{Outcome: v1alpha1.OutcomeNotApplied, Missing: true, Message: "no Secret"}
 )
 

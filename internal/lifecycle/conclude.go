@@ -69,6 +69,10 @@ func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		}
 		return between(o, action, reason, report.Message, retryDelay(o, action.Attempt.Number, HeldInterval/3))
 	}
+	if report.Unauthorized && !action.Unsettled {
+		return between(o, action, v1alpha1.ReasonRetrying, report.Message+"; it is tried again, which spends none of retry.maxAttempts: correct the Secrets that the template names, or the template",
+			retryDelay(o, action.Attempt.Number, max(report.RetryAfter, HeldInterval/3)))
+	}
 	action.Tries++
 	wait := retryDelay(o, action.Tries, report.RetryAfter)
 	switch {

@@ -29,6 +29,8 @@ func TestConcludeAnAttemptRule5(t *testing.T) {
 		{"no answer to a repeat in place of a check: not at once", seen(recorded(checks(1), unsettled), replaySafe, verifies, reported(noAnswer)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 2s", ""},
 		{"no word of ours is Unknown", seen(recorded(), reported(Report{Outcome: "Perhaps", Message: "?"})), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", ""},
 		{"something is missing for long: it is looked for less often", seen(recorded(number(6)), reported(noSecret), ofAttempt(6)), "Store Processing/DependencyMissing, attempt 6 NotApplied, in 32s", ""},
+		{"credentials refused: that is not the submission's fault, and does not count", seen(recorded(tries(2)), reported(noEntry)), "Store Processing/Retrying, attempt 1 NotApplied, in 10s", "spends none of retry.maxAttempts"},
+		{"credentials refused for long: less often", seen(recorded(number(6)), reported(noEntry), ofAttempt(6)), "Store Processing/Retrying, attempt 6 NotApplied, in 32s", ""},
 		{"something is missing: nothing was sent, and it does not count", seen(recorded(tries(2)), reported(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 10s", "no Secret"},
 	})
 	kept := Decide(seen(recorded(), reported(inProgress))).(Store).Action
@@ -46,6 +48,7 @@ func TestOneRefusalSaysNothingOfAnEarlierAttemptI4Hazard3(t *testing.T) {
 	decideAll(t, []row{
 		{"refused for good", seen(again, reported(refusal), ofAttempt(2)), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 1s", "an earlier attempt may have been applied"},
 		{"refused for now, the last time", seen(recorded(unsettled, number(2), tries(2)), reported(busy), ofAttempt(2)), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 4s", ""},
+		{"hazard 3: credentials refused", seen(recorded(unsettled, number(2), tries(1)), reported(noEntry), ofAttempt(2)), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 2s", ""},
 		{"something is missing", seen(recorded(unsettled, number(2), checks(1)), reported(noSecret), ofAttempt(2)), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 10s", "no Secret"},
 		{"no answer either", seen(again, reported(noAnswer), ofAttempt(2)), "Store Processing/Verifying, attempt 2 Unknown, unsettled, in 1s", ""},
 		{"applied settles all", seen(again, reported(applied), ofAttempt(2)), "Store Success/Applied, attempt 2 Applied", ""},

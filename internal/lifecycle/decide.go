@@ -260,9 +260,12 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 			return step
 		}
 	}
+	pause := checkPause(o)
 	switch {
 	case action.NextAt != nil && o.Now.Before(action.NextAt.Time) && action.Reason != v1alpha1.ReasonBusinessKeyHeld:
 		return o.until(action.NextAt.Time)
+	case pause != nil:
+		return byNotAfter(o, pause).wait(o)
 	case o.Flight.State == FlightFull:
 		return o.waitForSlot()
 	default:

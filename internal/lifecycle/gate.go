@@ -37,7 +37,7 @@ func gate(o *Observation) *finding {
 	if o.Template.State == TemplateReady && o.Problem != nil {
 		return refused(o.Problem.Reason, o.Problem.Message)
 	}
-	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore, checkDeleted} {
+	for _, check := range []func(*Observation) *finding{checkNotAfter, checkCancelled, checkTemplate, checkApproval, checkNotBefore, checkDeleted, checkPause} {
 		if f := check(o); f != nil {
 			return byNotAfter(o, f)
 		}
@@ -169,4 +169,20 @@ func checkDeleted(o *Observation) *finding {
 		return pending(v1alpha1.ReasonAccepted, "%s", deletedMessage)
 	}
 	return nil
+}
+
+// checkPause keeps an attempt back while the receiver refuses the template's credentials.
+func checkPause(o *Observation) *finding {
+	pause := o.Template.Pause
+	if pause == nil || !o.Now.Before(pause.Until) {
+		return nil
+	}
+	f := pending(v1alpha1.ReasonDependencyMissing, "%s", pause.says())
+	f.at = pause.Until
+	return f
+}
+
+func (p *Pause) says() string {
+	return "the receiver refuses the template's credentials (" + p.Message +
+		"): correct the Secrets that the template names, or the template; one submission at a time finds out whether they are accepted, and then all go on"
 }

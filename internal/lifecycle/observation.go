@@ -76,6 +76,16 @@ type Template struct {
 	RemembersFor time.Duration
 	Verifies     bool
 	SettleAfter  time.Duration
+	// Pause keeps new attempts back; nil: nothing does.
+	Pause *Pause
+}
+
+// Pause is why, and until when, no attempt of a template begins: its receiver refuses the template's credentials, and
+// one attempt at a time finds out whether it still does.
+type Pause struct {
+	Until time.Time
+	// Message is what the receiver said.
+	Message string
 }
 
 // Record is what is known of the record.
@@ -141,7 +151,9 @@ type Report struct {
 	// Permanent says of NotApplied that trying again is of no use.
 	Permanent bool
 	// Missing says that something which the template names was missing, so nothing was sent. It does not count.
-	Missing      bool
+	Missing bool
+	// Unauthorized says of NotApplied that the receiver refused the template's credentials. It does not count either.
+	Unauthorized bool
 	Message      string
 	Result       json.RawMessage
 	ResultDigest string

@@ -81,14 +81,24 @@ func projectWaiting(o *Observation, action *v1alpha1.Action, status *v1alpha1.Ta
 		status.Message = "an operator process that may be gone carries it out; its time-out is waited for before anything else is done"
 	}
 	if !action.Unsettled && !action.Attempt.Open() {
-		if f := regate(o, action); f != nil && f.phase == v1alpha1.PhasePending {
-			status.Message = f.message
-		} else if o.Flight.State == FlightFull {
-			status.Message = limitMessage
-		} else if action.Reason == v1alpha1.ReasonBusinessKeyHeld {
-			status.Message = orElse(o.wayOut(), status.Message)
-		}
+		status.Message = orElse(o.keptBackBy(action), status.Message)
 	}
+}
+
+// keptBackBy says what the next attempt waits for beside its time, or nothing.
+func (o *Observation) keptBackBy(action *v1alpha1.Action) string {
+	f := regate(o, action)
+	switch {
+	case f != nil && f.phase == v1alpha1.PhasePending:
+		return f.message
+	case o.Flight.State == FlightFull:
+		return limitMessage
+	case action.Reason == v1alpha1.ReasonBusinessKeyHeld:
+		return o.wayOut()
+	case o.Template.Pause != nil:
+		return o.Template.Pause.says()
+	}
+	return ""
 }
 
 // wayOut names the decision that gives a business key free whose holder is left alone: its submission is gone, it

@@ -23,6 +23,7 @@ func TestProjectARecord(t *testing.T) {
 		{"taken on", seen(recorded(accepted)), v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress, ""},
 		{"retrying", seen(recorded(retrying)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, ""},
 		{"retrying, no slot", seen(recorded(retrying), flight(FlightFull)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "limits"},
+		{"retrying, credentials are refused", seen(recorded(retrying), paused(time.Minute)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "credentials (401): correct the Secrets"},
 		{"retrying, no template", seen(recorded(retrying), notFound), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "waits for the template: there is none"},
 		{"retrying, refused by the template now", seen(recorded(retrying), problem(v1alpha1.ReasonInvalidParameters)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "refuses the parameters now: wrong"},
 		{"retrying, to be approved again", seen(recorded(retrying, approvedUnder(digest)), approved, wasEdited), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "approve attempt 1 again with templateDigest " + edited},

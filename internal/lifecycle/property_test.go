@@ -168,7 +168,7 @@ func (d dice) flight(o *Observation) {
 	}
 	if o.Flight.State == FlightFinished {
 		o.Flight.Report = Report{
-			Outcome: d.outcome(), Permanent: d.chance(50), Missing: d.chance(20), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
+			Outcome: d.outcome(), Permanent: d.chance(50), Missing: d.chance(20), Unauthorized: d.chance(20), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
 		}
 		if o.Flight.Report.Outcome == v1alpha1.OutcomeApplied {
 			o.Flight.Report.Result, o.Flight.Report.ResultDigest = []byte(`"mine"`), "sha256:mine"

@@ -41,7 +41,7 @@ func root(t *testing.T) string {
 func documents(t *testing.T) []*document {
 	t.Helper()
 	var all []*document
-	for _, pattern := range []string{"README.md", "*.md", "docs/*.md"} {
+	for _, pattern := range []string{"README.md", "*.md", "docs/*.md", "docs/effects/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root(t), pattern))
 		if err != nil {
 			t.Fatal(err)

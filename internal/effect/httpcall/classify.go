@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/expr"
 )
 
@@ -26,6 +27,8 @@ type verdict struct {
 	kind      v1alpha1.Outcome
 	permanent bool
 	message   string
+	// unauthorized says that the answer is about the template's credentials, and not about the submission.
+	unauthorized bool
 }
 
 // rule turns an answer into an outcome where its condition is true.
@@ -53,7 +56,7 @@ func byStatus(status int, idempotent bool) verdict {
 	case status == http.StatusTooManyRequests:
 		return verdict{kind: v1alpha1.OutcomeNotApplied, message: "it asks for fewer requests"}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		return verdict{kind: v1alpha1.OutcomeNotApplied, message: "the template's credentials were refused"}
+		return verdict{kind: v1alpha1.OutcomeNotApplied, unauthorized: true, message: "the template's credentials were refused"}
 	case idempotent && (status == http.StatusConflict || status == http.StatusTooEarly):
 		return verdict{kind: v1alpha1.OutcomeUnknown, message: "an earlier request with the same key may still be under way"}
 	case status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
@@ -94,6 +97,18 @@ func classifyFrom(i int, rules []rule, in expr.Input, fallback verdict) verdict 
 		kind:    v1alpha1.OutcomeUnknown,
 		message: fmt.Sprintf("rule %d of the template cannot be evaluated for this answer: %v", i+1, err),
 	}
+}
+
+// credentials returns what a verdict says of the template's credentials. A refusal for now and an unknown outcome may be
+// a proxy's word, which has looked at none.
+func (v verdict) credentials() effect.Credentials {
+	switch {
+	case v.unauthorized:
+		return effect.CredentialsRefused
+	case v.kind == v1alpha1.OutcomeApplied, v.kind == v1alpha1.OutcomeInProgress, v.permanent:
+		return effect.CredentialsAccepted
+	}
+	return ""
 }
 
 // answered returns the sentence that tells of an answer.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
 )
 
@@ -81,6 +82,33 @@ func TestStatuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhatAnAnswerSaysOfTheCredentials(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		status int
+		rules  []func(*v1alpha1.TaskTemplateSpec)
+		want   effect.Credentials
+	}{
+		{"done", 200, nil, effect.CredentialsAccepted},
+		{"refused for what was asked", 422, nil, effect.CredentialsAccepted},
+		{"not let in", 401, nil, effect.CredentialsRefused},
+		{"not allowed", 403, nil, effect.CredentialsRefused},
+		{"not let through", 407, nil, effect.CredentialsRefused},
+		{"a template that knows that this is about the submission", 403, []func(*v1alpha1.TaskTemplateSpec){classified("${response.status == 403}", notApplied)}, effect.CredentialsAccepted},
+		{"a limiter stands before whoever looks at credentials", 429, nil, ""},
+		{"a proxy may say so", 503, nil, ""},
+		{"a redirect of a proxy, perhaps to a login", 302, nil, ""},
+	} {
+		outcome := executed(t, local(), post(receive(t, says(c.status, "{}")).url(), c.rules...))
+		if outcome.Credentials != c.want {
+			t.Errorf("%s: got %+v, want %q", c.reason, outcome, c.want)
+		}
+	}
+	if lost := executed(t, local(), post(receive(t, drops).url())); lost.Credentials != "" {
+		t.Errorf("no answer says nothing: got %+v", lost)
 	}
 }
 

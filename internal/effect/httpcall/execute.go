@@ -54,6 +54,7 @@ func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 	in.Response = response(answer)
 	decided := classify(c.rules, in, byAnswer(answer, c.idempotent))
 	outcome := c.client.conclude(decided, answer, values)
+	outcome.Credentials = decided.credentials()
 	if outcome.Kind == v1alpha1.OutcomeApplied {
 		c.result.store(&outcome, answer, in, values)
 	}
