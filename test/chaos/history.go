@@ -24,6 +24,10 @@ type operation struct {
 	kind    operationKind
 	payload int // of a submit
 
+	// forced: of a delete that took the finalizer away. Two at once both succeed, for the API server ignores that the
+	// other one was first (registry/generic: "Deletion is racy").
+	forced bool
+
 	// of a decision
 	decision v1alpha1.DecisionAction
 	attempt  int32

@@ -45,7 +45,7 @@ func step(s state, asked operation, answer told) (bool, state) {
 		}
 		return true, s
 	case opDelete:
-		ok := answer.done == s.exists
+		ok := answer.done == s.exists || asked.forced
 		s.exists, s.told = false, false
 		return ok, s
 	case opDecide:

@@ -34,6 +34,12 @@ func saw(payload string, phase v1alpha1.Phase, reason v1alpha1.Reason, digest st
 	return event{operation: operation{kind: opRead}, observation: observation{certain: true, done: true, phase: phase, reason: reason, digest: digest, spec: payload}}
 }
 
+// forced has a delete take a finalizer away.
+func forced(e event) event {
+	e.forced = true
+	return e
+}
+
 func retried() event {
 	return event{operation: operation{kind: opDecide, decision: v1alpha1.DecisionRetry}, observation: observation{certain: true, done: true}}
 }
@@ -74,6 +80,9 @@ func TestLinearizable(t *testing.T) {
 		{"a failed action is tried again", inTurn(submitted(0, true), failed, retried(), pending, success("a")), true},
 		{"it is tried again though nobody was told so", inTurn(submitted(0, true), failed, noAnswer(retried()), success("a")), true},
 		{"it is tried again and seen in the next submission", inTurn(submitted(0, true), failed, retried(), deleted(true), submitted(0, true), pending, success("a")), true},
+		{"two delete by force at once, and both succeed", inTurn(submitted(0, true), long(forced(deleted(true))), long(forced(deleted(true))), submitted(0, true)), true},
+		{"planted: two delete at once, and both succeed", inTurn(submitted(0, true), long(deleted(true)), long(deleted(true)), submitted(0, false)), false},
+		{"planted: found though it was deleted by force", inTurn(submitted(0, true), forced(deleted(true)), success("a")), false},
 		{"planted: Success after Failed, and nobody asked for it", inTurn(submitted(0, true), failed, success("a"), retried()), false},
 		{"planted: one Retry, two more ends", inTurn(submitted(0, true), failed, retried(), pending, failed, pending, success("a")), false},
 		{"planted: Success is tried again", inTurn(submitted(0, true), success("a"), retried(), pending), false},

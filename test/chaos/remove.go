@@ -21,7 +21,7 @@ func (w *world) held(key string) bool { return draw(w.options.Seed, "held "+key)
 // remove deletes the submission of a key, by force where it is held. Then another client may be faster: the submission
 // that was found is gone all the same.
 func (a *asker) remove(ctx context.Context, key string) {
-	a.w.history.record(a.number, operation{key: key, kind: opDelete}, func(seen *observation) {
+	a.w.history.record(a.number, operation{key: key, kind: opDelete, forced: a.w.held(key)}, func(seen *observation) {
 		err := a.delete(ctx, key)
 		switch {
 		case err == nil:
