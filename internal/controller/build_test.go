@@ -133,6 +133,15 @@ func (w *world) decide(action v1alpha1.DecisionAction, name string, edits ...fun
 	return w.decideBy(v1alpha1.TaskDecisionSpec{Submission: name, UID: submission.UID, Attempt: submission.Status.Attempts, Action: action, Reason: "asked the receiver"}, edits...)
 }
 
+// decideAs makes a decision that admission says is somebody's.
+func (w *world) decideAs(person string, action v1alpha1.DecisionAction, name string, edits ...func(*v1alpha1.TaskDecisionSpec)) *v1alpha1.TaskDecision {
+	GinkgoHelper()
+	decision := w.decide(action, name, edits...)
+	decision.Annotations = map[string]string{v1alpha1.AnnotationDecidedBy: person}
+	Expect(admin.Update(ctx, decision)).To(Succeed())
+	return decision
+}
+
 func (w *world) decideBy(spec v1alpha1.TaskDecisionSpec, edits ...func(*v1alpha1.TaskDecisionSpec)) *v1alpha1.TaskDecision {
 	GinkgoHelper()
 	for _, edit := range edits {

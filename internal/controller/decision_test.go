@@ -1,16 +1,26 @@
 package controller_test
 
 import (
+	"context"
+	"regexp"
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
 )
 
 func pinned(digest string) func(*v1alpha1.TaskDecisionSpec) {
 	return func(spec *v1alpha1.TaskDecisionSpec) { spec.TemplateDigest = digest }
+}
+
+// digestIn finds the digest that a message tells an approval to pin.
+func digestIn(message string) string {
+	return regexp.MustCompile(`sha256:[0-9a-f]{64}`).FindString(message)
 }
 
 func judging(attempt int32) func(*v1alpha1.TaskDecisionSpec) {
@@ -39,9 +49,7 @@ var _ = Describe("A decision", func() {
 		GinkgoHelper()
 		w.run("a")
 		w.expect("a", v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval)
-		message := w.status("a").Message
-		at := len(message) - len("sha256:") - 64
-		return message[at:]
+		return digestIn(w.status("a").Message)
 	}
 
 	It("approves", func() {
@@ -91,6 +99,110 @@ var _ = Describe("A decision", func() {
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseFailed, v1alpha1.ReasonCancelled)
 		Expect(w.fake.Calls()).To(BeEmpty())
+	})
+
+	It("approves once, of two in a hurry", func() {
+		w.template("work", approved)
+		w.submit("a")
+		pins := pinned(digest())
+		first, second := w.decide(v1alpha1.DecisionApprove, "a", pins), w.decide(v1alpha1.DecisionApprove, "a", pins)
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		w.expectDecision(first, v1alpha1.DecisionApplied)
+		Expect(w.expectDecision(second, v1alpha1.DecisionSuperseded)).To(ContainSubstring("the current one is 1"))
+		Expect(w.action("a").Approval.Name).To(Equal(first.Name))
+	})
+
+	It("does not approve what one has submitted oneself, where the template says so", func() {
+		w.template("work", approved, func(spec *v1alpha1.TaskTemplateSpec) { spec.Approval.DistinctFromSubmitter = true })
+		w.submit("a", func(s *v1alpha1.TaskSubmission) {
+			s.Annotations = map[string]string{v1alpha1.AnnotationSubmittedBy: "ann"}
+		})
+		w.run("a")
+		pins := pinned(digestIn(w.status("a").Message))
+		own := w.decideAs("ann", v1alpha1.DecisionApprove, "a", pins)
+		w.run("a")
+		Expect(w.expectDecision(own, v1alpha1.DecisionRefused)).To(ContainSubstring("who submitted it cannot approve it"))
+		Expect(w.fake.Calls()).To(BeEmpty())
+		w.decideAs("ben", v1alpha1.DecisionApprove, "a", pins)
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.action("a").Approval.By).To(Equal("ben"))
+		Expect(w.action("a").Approval.Reason).To(Equal("asked the receiver"))
+		Expect(w.action("a").Approval.At.IsZero()).To(BeFalse())
+	})
+
+	It("cancels while its business key is held, and not while its attempt runs", func() {
+		hold := make(chan struct{})
+		w.fake.OnSubmission("a", 1, effecttest.Applies(`{}`).HeldAfter(hold))
+		w.template("work", forOrder)
+		w.submit("a")
+		Eventually(func() int { _, _ = w.pass("a"); return len(w.fake.Calls(effecttest.Execute)) }).Should(Equal(1))
+		w.submit("b")
+		w.run("b")
+		w.expect("b", v1alpha1.PhasePending, v1alpha1.ReasonBusinessKeyHeld)
+		held := w.decide(v1alpha1.DecisionCancel, "b")
+		w.run("b")
+		w.expect("b", v1alpha1.PhaseFailed, v1alpha1.ReasonCancelled)
+		w.expectDecision(held, v1alpha1.DecisionApplied)
+
+		running := w.decide(v1alpha1.DecisionCancel, "a", judging(1))
+		_, err := w.pass("a")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.expectDecision(running, v1alpha1.DecisionRefused)).To(ContainSubstring("may have been applied"))
+		close(hold)
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.sent("b")).To(BeZero())
+	})
+
+	It("that it was applied stands, against a verification under way that says no", func() {
+		hold := make(chan struct{})
+		w.fake.On(1, effecttest.LostBefore())
+		w.fake.SetTraits(asked(0))
+		w.fake.OnVerify(func(context.Context, effect.Attempt) (effect.Outcome, error) {
+			<-hold
+			return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied}, nil
+		})
+		w.template("work")
+		w.submit("a")
+		w.clock.Step(time.Minute)
+		Eventually(func() int { _, _ = w.pass("a"); return len(w.fake.Calls(effecttest.Verify)) }).Should(Equal(1))
+		decision := w.decide(v1alpha1.DecisionConfirmApplied, "a", judging(1))
+		for range 4 {
+			_, err := w.pass("a")
+			Expect(err).NotTo(HaveOccurred())
+		}
+		w.expectDecision(decision, v1alpha1.DecisionApplied)
+		close(hold)
+		w.run("a")
+		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonConfirmedApplied)
+		Expect(w.sent("a")).To(Equal(1))
+	})
+
+	It("and another at once: one wins, the other is superseded", func() {
+		unknown(true)
+		first, second := w.decide(v1alpha1.DecisionConfirmApplied, "a"), w.decide(v1alpha1.DecisionConfirmNotApplied, "a")
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonConfirmedApplied)
+		w.expectDecision(first, v1alpha1.DecisionApplied)
+		Expect(w.expectDecision(second, v1alpha1.DecisionSuperseded)).To(ContainSubstring("came first"))
+	})
+
+	It("retries no success, and what was refused", func() {
+		w.fake.OnSubmission("refused", 1, effecttest.Refuses("no such order"))
+		w.template("work")
+		w.submit("a")
+		w.run("a")
+		w.submit("refused")
+		w.run("refused")
+		futile := w.decide(v1alpha1.DecisionRetry, "a")
+		w.run("a")
+		Expect(w.expectDecision(futile, v1alpha1.DecisionRefused)).To(ContainSubstring("only a failed"))
+		w.decide(v1alpha1.DecisionRetry, "refused")
+		w.finish("refused")
+		w.expectOnce("refused", v1alpha1.ReasonApplied)
+		w.expectOnce("a", v1alpha1.ReasonApplied)
 	})
 
 	It("cancels between attempts", func() {
@@ -185,6 +297,12 @@ var _ = Describe("A decision", func() {
 		w.run("a")
 		w.expectDecision(again, v1alpha1.DecisionApplied)
 		Expect(w.claim("b").Spec.Holder.Record).To(Equal(v1alpha1.RecordName("b")))
+
+		By("and the old key still replays")
+		w.again("a")
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.status("a").Replayed).To(BeTrue())
 	})
 
 	It("releases no other claim than the one that it read", func() {

@@ -94,10 +94,19 @@ func TestCancelRule8(t *testing.T) {
 		{"in progress", seen(recorded(accepted), cancel(1)), "Judge Refused", ""},
 		{"succeeded", seen(recorded(hasSucceeded), cancel(1)), "Judge Refused", "finished"},
 		{"failed", seen(recorded(hasFailed), cancel(1)), "Judge Refused", "finished"},
+		{"failed after a Retry", seen(recorded(hasFailed, endedBy(v1alpha1.DecisionRetry)), cancel(1)), "Judge Refused", "finished"},
+		{"of two at once", seen(recorded(hasFailed, endedBy(v1alpha1.DecisionCancel)), cancel(1)), "Judge Superseded", `"first" (Cancel) came first`},
 		{"of an earlier attempt", seen(recorded(retrying, number(2)), cancel(1)), "Judge Superseded", "the current one is 2"},
 		{"done before a crash", seen(recorded(cancelledEarly, did("x")), cancel(0)), "Judge Applied", "done"},
 		{"I6: another action's", seen(recorded(retrying), otherPayload, cancel(1)), "Judge Refused", "uid"},
 	})
+}
+
+// endedBy has the decision "first" carried out.
+func endedBy(kind v1alpha1.DecisionAction) func(*v1alpha1.Action) {
+	return func(a *v1alpha1.Action) {
+		a.Decision = &v1alpha1.DecisionRef{Name: "first", UID: "first-uid", Action: kind}
+	}
 }
 
 func TestCancelledBeforeItsApprovalIsFinalHazard21(t *testing.T) {
@@ -181,6 +190,7 @@ func TestConfirm(t *testing.T) {
 		{"nothing in doubt", seen(recorded(retrying), wasNot(1)), "Judge Refused", "nothing to confirm"},
 		{"finished", seen(recorded(hasSucceeded), wasNot(1)), "Judge Refused", "finished"},
 		{"failed", seen(recorded(hasFailed), was(1)), "Judge Refused", "finished"},
+		{"of two at once", seen(recorded(hasSucceeded, endedBy(v1alpha1.DecisionConfirmApplied)), wasNot(1)), "Judge Superseded", `"first" (ConfirmApplied) came first`},
 		{"of an earlier attempt", seen(recorded(unknown, number(2)), was(1)), "Judge Superseded", ""},
 		{"what did not happen has no result", seen(asked, wasNot(1, withResult(`1`))), "Judge Refused", "only ConfirmApplied has a result"},
 		{"without a record", seen(readNothing, was(1)), "Judge Refused", ""},

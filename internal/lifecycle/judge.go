@@ -65,7 +65,7 @@ func (o *Observation) judgeLateApproval(action *v1alpha1.Action, decision *v1alp
 func (o *Observation) judgeCancel(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	switch {
 	case action.Phase.Terminal():
-		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+		return tooLate(action, decision)
 	case action.Attempt.Open(), action.Unsettled:
 		return Judge{decision, v1alpha1.DecisionRefused, "the effect may have been applied: wait until that is known, or settle it with ConfirmApplied or ConfirmNotApplied"}
 	}
@@ -106,13 +106,23 @@ func appliedLate(action *v1alpha1.Action) int32 {
 	return 0
 }
 
+// tooLate says of an action that has ended why a decision changes nothing: of two at once one wins, and the other is
+// superseded.
+func tooLate(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+	first := action.Decision
+	if first == nil || first.Action == v1alpha1.DecisionRetry {
+		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+	}
+	return Judge{decision, v1alpha1.DecisionSuperseded, fmt.Sprintf("the submission has finished: the decision %q (%s) came first", first.Name, first.Action)}
+}
+
 // maxConfirmedResult is what the result of a confirmation may hold, as that of an effect.
 const maxConfirmedResult = 16 << 10
 
 func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	switch {
 	case action.Phase.Terminal():
-		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
+		return tooLate(action, decision)
 	case action.Attempt.Open():
 		return Judge{decision, v1alpha1.DecisionRefused, "the attempt is still being carried out: confirm when its outcome is unknown"}
 	case !action.Unsettled:
