@@ -76,7 +76,7 @@ CONTROL_PLANE_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.Imports}} {{.Tes
 UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
 
 .PHONY: test
-test: test-unit test-model conform test-integration ## Run all tests.
+test: test-unit test-model conform replay test-integration ## Run all tests.
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane.
@@ -98,9 +98,13 @@ test-model: ## Explore every interleaving of a small model, and show that it fin
 prove: ## The same with more going wrong at once, in some minutes; prints what was explored, found, and each counterexample.
 	TASKONCE_MODEL=deep $(GO_TEST_MODEL) -timeout 60m -v ./internal/controller | grep -v '^ *=== '
 
+.PHONY: replay
+replay: controlplane ## Take finished actions away in every way there is, have them come back, and count the effects.
+	go test -race -count=1 -v -run '^TestReplay$$' ./test/afterlife | grep -v '^ *=== '
+
 .PHONY: test-integration
 test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
-	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$' $(CONTROL_PLANE_PACKAGES)
+	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 SEED ?= 0
 DURATION ?= 60s
@@ -108,6 +112,10 @@ DURATION ?= 60s
 .PHONY: chaos
 chaos: controlplane ## Kill, stop and cut everything for DURATION, drawn from SEED, and count the effects.
 	go run ./test/chaos --seed $(SEED) --duration $(DURATION)
+
+.PHONY: soak
+soak: controlplane ## Create and delete 5,000 submissions, and look for what they leave behind: about ten minutes.
+	TASKONCE_CYCLES=5000 go test -count=1 -timeout 60m -v -run '^TestController$$' -ginkgo.focus 'What comes and goes' ./internal/controller | grep -v '^=== '
 
 .PHONY: bench-quick
 bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
@@ -118,8 +126,9 @@ bench: controlplane ## The same for longer: more pairs, latency at a gentle rate
 	go run ./test/bench
 
 .PHONY: controlplane
-controlplane: ## Make sure that etcd, kube-apiserver and kubectl are there; the first time may take some minutes.
+controlplane: ## Make sure that the control plane's programs are there; the first time may take some minutes.
 	@echo "Control plane: $$($(CONTROL_PLANE) etcd kube-apiserver kubectl)"
+	@echo "Job controller: $$($(CONTROL_PLANE) kube-controller-manager)"
 
 ##@ Build
 

@@ -102,9 +102,28 @@ const (
 	RetentionKeep RetentionPolicy = "Keep"
 )
 
-// Retention says how long records answer for keys whose submissions are gone.
+// Retention says how long finished submissions are kept, and how long records answer for keys whose submissions are
+// gone. What is not decided is never removed.
 type Retention struct {
-	// How long a record is kept after its submission finished.
+	// How long a submission is kept after it succeeded. Applied again later, it gets the first result.
+	// +optional
+	// +kubebuilder:default="24h"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('87600h')",message="must be between 1s and 87600h"
+	SubmissionTTL metav1.Duration `json:"submissionTTL,omitempty,omitzero"`
+
+	// How long a submission is kept after it failed, for people to see why.
+	// +optional
+	// +kubebuilder:default="168h"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('87600h')",message="must be between 1s and 87600h"
+	FailedTTL metav1.Duration `json:"failedTTL,omitempty,omitzero"`
+
+	// How long a record is kept after its submission finished; longer while that exists, or comes back.
 	// +optional
 	// +kubebuilder:default="720h"
 	// +kubebuilder:validation:Type=string
@@ -113,7 +132,7 @@ type Retention struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('87600h')",message="must be between 1s and 87600h"
 	RecordTTL metav1.Duration `json:"recordTTL,omitempty,omitzero"`
 
-	// Expire: records go when recordTTL is over. Keep: they stay.
+	// Expire: records go when recordTTL is over. Keep: they stay. Submissions go in either case.
 	// +optional
 	// +kubebuilder:default=Expire
 	Policy RetentionPolicy `json:"policy,omitempty"`

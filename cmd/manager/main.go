@@ -121,6 +121,6 @@ func setup(mgr ctrl.Manager, options *options) error {
 		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
-		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval}),
+		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
 	)
 }

@@ -32,6 +32,7 @@ type options struct {
 	maxInFlight             int
 	maxResponseBytes        int64
 	sweepInterval           time.Duration
+	sweepRate               int
 	gracePeriod             time.Duration
 	scope                   string
 	allowLoopback           bool
@@ -56,7 +57,8 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.IntVar(&o.workers, "workers", 32, "How many submissions are reconciled at once.")
 	flags.IntVar(&o.maxInFlight, "max-in-flight", 512, "How many attempts may run at once in this process, over all templates.")
 	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", httpcall.DefaultMaxResponseBytes, "How much of a receiver's answer is read.")
-	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at records that are due.")
+	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at what is due: outcomes to be cleared up, submissions and records whose time is over.")
+	flags.IntVar(&o.sweepRate, "sweep-rate", 100, "How many of those are looked at in a second, at most.")
 	flags.DurationVar(&o.gracePeriod, "grace-period", 30*time.Second, "How long running attempts may take to end, and their outcomes to be stored, after a signal to stop.")
 	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, which is for development.")
@@ -83,6 +85,8 @@ func (o *options) check() error {
 		return errors.New("--max-response-bytes must be at least 1024")
 	case o.sweepInterval < time.Second:
 		return errors.New("--sweep-interval must be at least 1s")
+	case o.sweepRate < 1:
+		return errors.New("--sweep-rate must be at least 1")
 	case o.gracePeriod < 0:
 		return errors.New("--grace-period must not be negative")
 	case o.leaseDuration < time.Second || o.leaseDuration <= o.renewDeadline || o.renewDeadline <= 2*o.retryPeriod || o.retryPeriod <= 0:

@@ -44,6 +44,8 @@ func (r *Submissions) act(ctx context.Context, subject *subject, step lifecycle.
 		return r.judge(ctx, subject, step)
 	case lifecycle.Release:
 		return r.release(ctx, subject)
+	case lifecycle.Remove:
+		return r.remove(ctx, subject)
 	case lifecycle.Expire:
 		return r.expire(ctx, subject)
 	default:
@@ -97,7 +99,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		return nil
 	}
 	failpoint.Here(failpoint.BeforeRecord)
-	stored, err := r.write(ctx, subject, step.Action)
+	stored, err := r.write(ctx, subject, lifecycle.Store{Action: step.Action})
 	failpoint.Here(failpoint.AfterRecord)
 	switch {
 	case err == nil:
@@ -116,7 +118,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 // store writes an action that launches nothing.
 func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycle.Store) error {
 	finished := subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightFinished
-	stored, err := r.write(ctx, subject, step.Action)
+	stored, err := r.write(ctx, subject, step)
 	if err != nil {
 		return r.lost(subject, err)
 	}
@@ -135,11 +137,11 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 }
 
 // write creates the record or swaps it. The rest of the pass goes on with what the write returned.
-func (r *Submissions) write(ctx context.Context, subject *subject, action v1alpha1.Action) (*v1alpha1.TaskRecord, error) {
+func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycle.Store) (*v1alpha1.TaskRecord, error) {
 	if subject.record.Object != nil {
-		return r.Records.Update(ctx, subject.record.Object, action)
+		return r.Records.Update(ctx, subject.record.Object, step.Action, step.RemoveAt)
 	}
-	return r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, action)
+	return r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, step.Action, step.RemoveAt)
 }
 
 func (s *subject) keep(stored *v1alpha1.TaskRecord) {

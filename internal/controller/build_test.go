@@ -73,6 +73,13 @@ func keptFor(ttl time.Duration) func(*v1alpha1.TaskTemplateSpec) {
 	return func(spec *v1alpha1.TaskTemplateSpec) { spec.Retention.RecordTTL.Duration = ttl }
 }
 
+// removedAfter has submissions removed so long after they succeeded, and twice as long after they failed.
+func removedAfter(ttl time.Duration) func(*v1alpha1.TaskTemplateSpec) {
+	return func(spec *v1alpha1.TaskTemplateSpec) {
+		spec.Retention.SubmissionTTL.Duration, spec.Retention.FailedTTL.Duration = ttl, 2*ttl
+	}
+}
+
 // submit creates a submission of the template "work" with the parameters {"order": "7"}.
 func (w *world) submit(name string, edits ...func(*v1alpha1.TaskSubmission)) *v1alpha1.TaskSubmission {
 	GinkgoHelper()

@@ -3,8 +3,13 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -12,13 +17,18 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
-// DueLoop looks at records that are due: unsettled ones whose submission is gone are driven on, and those whose time
-// is over are removed. It is one loop for recovery and expiry, and runs on the leader only.
+// DueLoop looks at records that are due: unsettled ones whose submission is gone are driven on, submissions whose time
+// is over are removed, and then their records. It is one loop for recovery and retention, and runs on the leader only.
 type DueLoop struct {
 	Submissions *Submissions
 	// Interval is the time between two sweeps.
 	Interval time.Duration
+	// PerSecond bounds what a sweep looks at; zero: any number.
+	PerSecond int
 }
+
+// sweepers is how many records a sweep looks at at once.
+const sweepers = 8
 
 // NeedLeaderElection tells the manager to run it on the leader.
 func (l *DueLoop) NeedLeaderElection() bool { return true }
@@ -27,7 +37,7 @@ func (l *DueLoop) NeedLeaderElection() bool { return true }
 func (l *DueLoop) Start(ctx context.Context) error {
 	for {
 		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
-			logf.FromContext(ctx).Error(err, "sweeping due records; the next sweep tries again")
+			logf.FromContext(ctx).Error(err, "sweeping what is due; the next sweep tries again")
 		}
 		select {
 		case <-ctx.Done():
@@ -39,14 +49,75 @@ func (l *DueLoop) Start(ctx context.Context) error {
 
 // Sweep looks at everything that is due now.
 func (l *DueLoop) Sweep(ctx context.Context) error {
+	s := &sweep{loop: l, limiter: rate.NewLimiter(rate.Limit(l.PerSecond), max(l.PerSecond, 1))}
+	s.group.SetLimit(sweepers)
 	r := l.Submissions
-	var all error
-	err := r.Records.EachDue(ctx, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
-		if err := r.driveDue(ctx, due); err != nil && !errors.Is(err, errStillInUse) {
-			all = errors.Join(all, err)
-		}
+	records := r.Records.EachDue(ctx, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
+		s.look(ctx, func() error { return r.driveDue(ctx, due) })
 	})
-	return errors.Join(err, all)
+	failed := r.eachWithoutRecord(ctx, func(submission *v1alpha1.TaskSubmission) {
+		s.look(ctx, func() error { return r.removeOverdue(ctx, submission) })
+	})
+	_ = s.group.Wait() // errors are counted
+	return errors.Join(unlessOutdated(records), unlessOutdated(failed), s.err())
+}
+
+// unlessOutdated takes the end of a list that took longer than the API server keeps it for no error: the next sweep
+// meets the rest.
+func unlessOutdated(err error) error {
+	if apierrors.IsResourceExpired(err) {
+		return nil
+	}
+	return err
+}
+
+// sweep is one look at everything that is due: several at once, and not too many in a second.
+type sweep struct {
+	loop    *DueLoop
+	limiter *rate.Limiter
+	group   errgroup.Group
+
+	mu     sync.Mutex
+	failed int
+	first  error
+}
+
+// look carries one look out in its turn. It returns when that has begun.
+func (s *sweep) look(ctx context.Context, do func() error) {
+	clock := s.loop.Submissions.Clock
+	if s.loop.PerSecond > 0 {
+		now := clock.Now()
+		if wait := s.limiter.ReserveN(now, 1).DelayFrom(now); wait > 0 {
+			select {
+			case <-ctx.Done():
+			case <-clock.After(wait):
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	s.group.Go(func() error {
+		if err := do(); err != nil && !errors.Is(err, errStillInUse) && !apierrors.IsConflict(err) {
+			s.count(err)
+		}
+		return nil
+	})
+}
+
+func (s *sweep) count(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed++; s.first == nil {
+		s.first = err
+	}
+}
+
+func (s *sweep) err() error {
+	if s.failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d looks failed; the first: %w", s.failed, s.first)
 }
 
 var errStillInUse = errors.New("a submission of that name exists, so the record stays")
@@ -65,7 +136,8 @@ func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) er
 }
 
 // observeDue gathers what is known of a due record. It returns nil where somebody else drives it: a submission that
-// lives is the reconciler's, which has its own wake-ups; that it lives is read live, and not from a cache.
+// lives, or about which a person has decided, is the reconciler's, which has its own wake-ups; that it lives is read
+// live, and not from a cache.
 func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) (*subject, error) {
 	action := types.NamespacedName{Namespace: due.Namespace, Name: due.Spec.Action.Submission.Name}
 	if r.flights.Lookup(action) != nil {
@@ -75,12 +147,15 @@ func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) 
 	if err != nil {
 		return nil, err
 	}
-	if submission != nil && !submission.Status.Phase.Terminal() {
-		return nil, nil
-	}
 	subject := &subject{action: action, record: lifecycle.Record{Read: true, Object: due}}
-	if submission != nil && submission.Key() == due.Spec.Key {
-		subject.submission = submission // its end may be another process's verdict, from an older template
+	if submission != nil {
+		decisions, err := r.decisionsFor(ctx, action)
+		if err != nil || len(decisions) > 0 || !submission.Status.Phase.Terminal() {
+			return nil, err
+		}
+		if submission.Key() == due.Spec.Key {
+			subject.submission = submission // its end may be another process's verdict, from an older template
+		}
 	}
 	return subject, r.complete(ctx, subject)
 }

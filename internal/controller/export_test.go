@@ -20,3 +20,6 @@ func (r *Submissions) Remembered() int {
 	defer r.memory.mu.Unlock()
 	return len(r.memory.actions)
 }
+
+// InFlight is how many attempts and checks have a slot.
+func (r *Submissions) InFlight() int { return len(r.flights.Actions()) }

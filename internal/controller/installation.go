@@ -19,7 +19,7 @@ type right struct{ group, resource, subresource, verbs string }
 
 // rights are those of config/rbac/role.yaml without which nothing works.
 var rights = []right{
-	{"taskonce.dev", "tasksubmissions", "", "get list watch"},
+	{"taskonce.dev", "tasksubmissions", "", "get list watch delete"},
 	{"taskonce.dev", "tasksubmissions", "status", "update"},
 	{"taskonce.dev", "tasktemplates", "", "get list watch"},
 	{"taskonce.dev", "tasktemplates", "status", "update"},

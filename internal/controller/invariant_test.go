@@ -11,6 +11,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/test/gitops"
 )
 
 // reasons is the closed list of the design, by phase.
@@ -119,9 +120,36 @@ func checkStatus(submission *v1alpha1.TaskSubmission) {
 	stalled := status.Phase == v1alpha1.PhaseFailed || status.Reason == v1alpha1.ReasonOutcomeUnknown
 	Expect(is(v1alpha1.ConditionStalled)).To(Equal(stalled), "Stalled")
 	Expect(is(v1alpha1.ConditionReconciling)).To(Equal(!stalled && !status.Phase.Terminal()), "Reconciling")
+	checkTools(submission)
 	for _, condition := range status.Conditions {
 		Expect(condition.Reason).To(Equal(string(status.Reason)))
 		Expect(condition.Message).To(Equal(status.Message))
 		Expect(condition.ObservedGeneration).To(Equal(submission.Generation))
 	}
+}
+
+// checkTools holds what GitOps tools make of a status against what docs/gitops.md says.
+func checkTools(submission *v1alpha1.TaskSubmission) {
+	GinkgoHelper()
+	want := map[v1alpha1.Phase][2]string{
+		v1alpha1.PhasePending: {"InProgress", "Progressing"}, v1alpha1.PhaseProcessing: {"InProgress", "Progressing"},
+		v1alpha1.PhaseSuccess: {"Current", "Healthy"}, v1alpha1.PhaseFailed: {"Failed", "Degraded"},
+	}[submission.Status.Phase]
+	switch submission.Status.Reason {
+	case v1alpha1.ReasonOutcomeUnknown:
+		want = [2]string{"Failed", "Degraded"}
+	case v1alpha1.ReasonAwaitingApproval, v1alpha1.ReasonTemplateSuspended:
+		want[1] = "Suspended"
+	}
+	if submission.DeletionTimestamp != nil {
+		want[0] = "Terminating"
+	}
+	kind := v1alpha1.GroupVersion.WithKind("TaskSubmission")
+	status, err := gitops.Kstatus(submission, kind)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(string(status)).To(Equal(want[0]), "kstatus")
+	health, err := gitops.ArgoCD(submission, kind)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(health.Status).To(Equal(want[1]), "Argo CD")
+	Expect(health.Message).To(ContainSubstring(submission.Status.Message))
 }

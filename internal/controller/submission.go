@@ -21,7 +21,7 @@ import (
 	"github.com/taskonce/taskonce/internal/record"
 )
 
-// +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions/status,verbs=update
 // +kubebuilder:rbac:groups=taskonce.dev,resources=taskrecords,verbs=get;list;create;update;delete
 // +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions,verbs=get;list;watch

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,11 +54,17 @@ func newWorld() *world {
 
 // operator is another process of the operator: it remembers nothing of what an earlier one did.
 func (w *world) operator(executor string) *controller.Submissions {
+	return w.operatorAt(executor, w.clock)
+}
+
+// operatorAt is a process whose machine has a clock of its own.
+func (w *world) operatorAt(executor string, clock clock.Clock) *controller.Submissions {
+	GinkgoHelper()
 	live := w.faults.intercepted(managerClient, w.namespace, w.checkWrite)
 	op := &controller.Submissions{
 		Client: filtered(live), Live: live, Records: &record.Store{Client: live},
 		Plans:     controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler()}),
-		Receivers: controller.NewReceivers(w.clock), Executor: executor, Clock: w.clock,
+		Receivers: controller.NewReceivers(clock), Executor: executor, Clock: clock,
 	}
 	op.Init(100)
 	return op
@@ -131,11 +138,13 @@ func (w *world) finish(name string) {
 // sweep has the due loop look once, and goes on with what it set going.
 func (w *world) sweep(names ...string) {
 	GinkgoHelper()
-	Expect((&controller.DueLoop{Submissions: w.op}).Sweep(ctx)).To(Succeed())
+	Expect(w.dueLoop().Sweep(ctx)).To(Succeed())
 	for _, name := range names {
 		w.run(name)
 	}
 }
+
+func (w *world) dueLoop() *controller.DueLoop { return &controller.DueLoop{Submissions: w.op} }
 
 func (w *world) submission(name string) *v1alpha1.TaskSubmission {
 	GinkgoHelper()

@@ -65,7 +65,7 @@ func TestRecordAnswersFirstRule1Hazard10(t *testing.T) {
 			continue
 		}
 		for _, end := range []func(*v1alpha1.Action){hasSucceeded, hasFailed} {
-			o := seen(recreated, recorded(end, expiresIn(1000*time.Hour)), given)
+			o := seen(recreated, recorded(end, expiresIn(1000*time.Hour)), dueIn(time.Hour), given)
 			o.Decisions = nil
 			if step := words(&o, Decide(o)); step != "Wait" {
 				t.Errorf("%s, and the record has the outcome: %s", reason, step)

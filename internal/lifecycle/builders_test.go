@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,24 @@ func recorded(changes ...func(*v1alpha1.Action)) option {
 			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RecordName("k"), UID: theRecord, ResourceVersion: "7"},
 			Spec:       v1alpha1.TaskRecordSpec{Type: v1alpha1.RecordIdempotencyKey, Key: "k", Template: "tpl", Action: action},
 		}}
+		labelled(o.Record.Object, time.Time{})
+	}
+}
+
+// finishedFor has the status say that the submission finished a while ago.
+func finishedFor(d time.Duration) option {
+	return status(func(s *v1alpha1.TaskSubmissionStatus) {
+		s.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, LastTransitionTime: *ago(d)}}
+		if !s.Phase.Terminal() {
+			s.Phase = v1alpha1.PhaseSuccess
+		}
+	})
+}
+
+// dueIn labels the record as due in a while.
+func dueIn(d time.Duration) option {
+	return func(o *Observation) {
+		o.Record.Object.Labels[v1alpha1.LabelDue] = strconv.FormatInt(label(t0.Add(d)), 10)
 	}
 }
 
@@ -151,6 +170,8 @@ func nextIn(d time.Duration) func(*v1alpha1.Action) {
 func expiresIn(d time.Duration) func(*v1alpha1.Action) {
 	return func(a *v1alpha1.Action) { a.ExpiresAt = in(d) }
 }
+
+func keptForEver(a *v1alpha1.Action) { a.ExpiresAt = nil }
 
 // retrying: the attempt certainly had no effect.
 func retrying(a *v1alpha1.Action) {

@@ -8,19 +8,28 @@ import (
 
 // Decide says what is to be done next. It is total: for every observation there is a step.
 func Decide(o Observation) Step {
+	step := decide(&o)
+	if store, ok := step.(Store); ok {
+		store.RemoveAt = o.removeAt(&store.Action)
+		return store
+	}
+	return step
+}
+
+func decide(o *Observation) Step {
 	switch {
 	case o.Record.Object != nil:
-		return decideRecorded(&o)
+		return decideRecorded(o)
 	case o.Record.Read && o.Flight.State > FlightFull:
-		return decideLost(&o)
+		return decideLost(o)
 	case o.Submission == nil && !o.Record.Read:
 		return ReadRecord{}
 	case o.Submission == nil:
 		return Wait{} // no submission, no record: nothing is left to do
 	case !o.Record.Read:
-		return decideUnread(&o)
+		return decideUnread(o)
 	default:
-		return decideUnrecorded(&o)
+		return decideUnrecorded(o)
 	}
 }
 
@@ -152,12 +161,10 @@ func decideTerminal(o *Observation, action *v1alpha1.Action) Step {
 	switch {
 	case o.Flight.State != FlightNone && o.Flight.State != FlightRunning && o.Flight.State != FlightFull:
 		return Abandon{}
-	case o.Submission != nil && o.stillAsked(action):
-		return Store{Action: renewed(o, action)}
-	case o.Submission == nil:
-		return decideExpiry(o, action)
+	case o.Submission != nil:
+		return decideFinished(o, action)
 	default:
-		return Wait{}
+		return decideRemembered(o, action)
 	}
 }
 
@@ -169,6 +176,16 @@ func (o *Observation) stillAsked(action *v1alpha1.Action) bool {
 	}
 	replay := o.Submission.UID != action.Submission.UID
 	return (replay && o.halfExpired(action)) || !o.Now.Before(action.ExpiresAt.Time)
+}
+
+// decideRemembered keeps the record of an action that has ended, and whose submission is gone, until it expires. It may
+// still be labelled for the submission's removal.
+func decideRemembered(o *Observation, action *v1alpha1.Action) Step {
+	step := decideExpiry(o, action)
+	if _, over := step.(Expire); !over && o.isDue() {
+		return Store{Action: o.signed(*action.DeepCopy())}
+	}
+	return step
 }
 
 // decideExpiry lets a record go whose submission is gone and whose time is over.
@@ -276,7 +293,7 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 // decideLeftAlone keeps an action whose submission is gone and of which nothing is in doubt. No attempt starts for
 // it; applying the submission again goes on with it, and otherwise it expires.
 func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
-	if action.ExpiresAt == nil && !o.keepsRecords() {
+	if action.ExpiresAt == nil && (!o.keepsRecords() || action.NextAt != nil) {
 		return Store{Action: leftAlone(o, action)}
 	}
 	return decideExpiry(o, action)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
@@ -111,10 +112,10 @@ func TestPageShowsEveryTransition(t *testing.T) {
 		step := Decide(o)
 		switch step := step.(type) {
 		case Begin:
-			store(&o, step.Action)
+			store(&o, step.Action, time.Time{})
 			o.Flight = Flight{State: FlightRunning, Attempt: step.Action.Attempt.Number}
 		case Store:
-			store(&o, step.Action)
+			store(&o, step.Action, step.RemoveAt)
 		default:
 			continue
 		}

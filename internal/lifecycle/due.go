@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -22,4 +23,14 @@ func Due(action *v1alpha1.Action) (time.Time, bool) {
 	default:
 		return time.Time{}, false
 	}
+}
+
+// DueLabel returns the value of the due label, and false where a record needs none. What is stored for a submission
+// that is to be removed is due by then, too; zero: there is none.
+func DueLabel(action *v1alpha1.Action, removeAt time.Time) (string, bool) {
+	at, due := Due(action)
+	if !removeAt.IsZero() && (!due || removeAt.Before(at)) {
+		at, due = removeAt, true
+	}
+	return strconv.FormatInt(label(at), 10), due
 }

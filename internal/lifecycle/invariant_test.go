@@ -60,6 +60,8 @@ func checkStep(t testing.TB, o Observation, step Step) {
 		if o.Submission != nil || o.action().ExpiresAt == nil || o.Now.Before(o.action().ExpiresAt.Time) || o.action().Unsettled {
 			fault("I8: what is needed expires")
 		}
+	case Remove:
+		checkRemove(o, fault)
 	case Judge:
 		if len(step.Message) > 1024 || step.Message == "" || step.State == v1alpha1.DecisionPending {
 			fault("a judgement that says nothing")
@@ -108,6 +110,21 @@ func checkBegin(o Observation, step Begin, fault func(string)) {
 	}
 }
 
+// checkRemove: nothing undecided is removed, nothing early, and nothing whose record would not outlive it for a while.
+func checkRemove(o Observation, fault func(string)) {
+	a, s := o.action(), o.Submission
+	since, finished := FinishedAt(s)
+	if !a.Phase.Terminal() || !finished || s.DeletionTimestamp != nil || o.PayloadDigest != a.PayloadDigest {
+		fault("I9: what is not decided is removed")
+	}
+	if o.Now.Before(since.Add(TTL(o.Template.Spec, a.Phase))) {
+		fault("removed too early")
+	}
+	if a.ExpiresAt != nil && a.ExpiresAt.Sub(o.Now) < o.recordTTL()/2 {
+		fault("I8: removed, and its record will not be there for who comes back")
+	}
+}
+
 func checkStore(o Observation, step Store, fault func(string)) {
 	next := &step.Action
 	checkSize(next, fault)
@@ -115,7 +132,8 @@ func checkStore(o Observation, step Store, fault func(string)) {
 		if next.Unsettled || next.NextAt != nil || next.Attempt.Open() && next.Phase == v1alpha1.PhaseFailed {
 			fault("an end that leaves something open")
 		}
-		if (next.ExpiresAt == nil) != o.keepsRecords() && o.Flight.State != FlightFinished {
+		again := o.Record.Object != nil && o.action().Phase.Terminal()
+		if (next.ExpiresAt == nil) != o.keepsRecords() && o.Flight.State != FlightFinished && !(again && next.ExpiresAt.Equal(o.action().ExpiresAt)) {
 			fault("an end without its time")
 		}
 	}

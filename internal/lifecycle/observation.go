@@ -178,6 +178,3 @@ const QuietFor = 500 * time.Millisecond
 
 // HeldInterval is how often the holder of a business key is looked at, where no event wakes the waiting.
 const HeldInterval = 30 * time.Second
-
-// defaultRecordTTL keeps a record whose template is gone.
-const defaultRecordTTL = 720 * time.Hour

@@ -107,6 +107,7 @@ func (d dice) record(o *Observation) {
 		a.Attempt.Location = ""
 	} else {
 		a.ExpiresAt, a.Unapproved = d.time(), d.chance(30)
+		labelled(o.Record.Object, pick(d, time.Time{}, t0.Add(-d.span()), t0.Add(d.span())))
 	}
 	a.ApprovedDigest = pick(d, "", digest, edited)
 	a.EffectDigest = pick(d, digest, digest, digest, edited, "")
@@ -144,6 +145,9 @@ func (d dice) submission(o *Observation) {
 		s.Status = v1alpha1.TaskSubmissionStatus{
 			Phase: pick(d, v1alpha1.PhasePending, v1alpha1.PhaseProcessing, v1alpha1.PhaseSuccess, v1alpha1.PhaseFailed), Reason: v1alpha1.ReasonRejected,
 			Attempts: int32(d.IntN(3)), CompletedAt: ago(time.Hour), StartedAt: d.time(), Message: "as it was",
+		}
+		if d.chance(50) {
+			finishedFor(4 * d.span())(o)
 		}
 	}
 	switch {
@@ -221,7 +225,7 @@ func TestDecideOverRandomObservations(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Abandon", "Judge", "Release", "Expire", "Wait"} {
+	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Abandon", "Judge", "Release", "Remove", "Expire", "Wait"} {
 		if met[kind] == 0 {
 			t.Errorf("the step %s was met %d times: the observations do not cover it", kind, met[kind])
 		}
@@ -303,6 +307,9 @@ func TestDecideComesToAWait(t *testing.T) {
 			step := Decide(o)
 			walked = append(walked, words(&o, step))
 			if _, waits := step.(Wait); waits {
+				if o.Record.Object != nil && o.action().Phase.Terminal() && o.PayloadDigest == o.action().PayloadDigest && !o.ofAnotherKey() && o.Flight.State == FlightNone && o.isDue() {
+					t.Fatalf("seed %d: it is left due for ever\n%s", seed, snapshot(t, o))
+				}
 				break
 			}
 			carryOut(&o, step)
@@ -321,11 +328,11 @@ func carryOut(o *Observation, step Step) {
 	case ReadClaim:
 		o.Claim.Read = true
 	case Begin:
-		store(o, step.Action)
+		store(o, step.Action, time.Time{})
 		o.Flight = Flight{State: FlightGranted, Attempt: step.Action.Attempt.Number}
 		o.Sighted = 0
 	case Store:
-		store(o, step.Action)
+		store(o, step.Action, step.RemoveAt)
 		if o.Flight.State == FlightFinished {
 			o.Flight = Flight{}
 		}
@@ -347,6 +354,8 @@ func carryOut(o *Observation, step Step) {
 		o.Decisions = left
 	case Release:
 		o.Claim = Claim{Read: true}
+	case Remove:
+		gone(o)
 	case Expire:
 		o.Record = Record{Read: true}
 	default:
@@ -355,12 +364,21 @@ func carryOut(o *Observation, step Step) {
 }
 
 // store stores an action as the API server does: what comes back is a copy, with times as they are written.
-func store(o *Observation, action v1alpha1.Action) {
+func store(o *Observation, action v1alpha1.Action, removeAt time.Time) {
 	record := o.Record.Object
 	if record == nil {
 		record = seen(recorded()).Record.Object
 	}
 	record = record.DeepCopy()
 	record.Spec.Action = action.DeepCopy()
+	labelled(record, removeAt)
 	o.Record = Record{Read: true, Object: record}
+}
+
+// labelled gives a record its due label, as package record does.
+func labelled(record *v1alpha1.TaskRecord, removeAt time.Time) {
+	record.Labels = map[string]string{}
+	if due, ok := DueLabel(record.Spec.Action, removeAt); ok {
+		record.Labels[v1alpha1.LabelDue] = due
+	}
 }

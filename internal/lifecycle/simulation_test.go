@@ -88,10 +88,10 @@ func (p *process) run() time.Duration {
 func (p *process) act(o *Observation, step Step) {
 	switch step := step.(type) {
 	case Begin:
-		p.put(step.Action)
+		p.put(step.Action, time.Time{})
 		p.flight = Flight{State: FlightGranted, Attempt: step.Action.Attempt.Number}
 	case Store:
-		p.put(step.Action)
+		p.put(step.Action, step.RemoveAt)
 		if p.flight.State == FlightFinished {
 			p.flight = Flight{}
 		}
@@ -119,13 +119,14 @@ func (p *process) act(o *Observation, step Step) {
 	}
 }
 
-func (p *process) put(action v1alpha1.Action) {
+func (p *process) put(action v1alpha1.Action, removeAt time.Time) {
 	record := p.records[p.key]
 	if record == nil {
 		record = seen(recorded()).Record.Object
 		record.Name, record.UID, record.Spec.Key = v1alpha1.RecordName(p.key), types.UID(p.key+"-record"), p.key
 	}
 	record.Spec.Action = action.DeepCopy()
+	labelled(record, removeAt)
 	p.records[p.key] = record
 }
 

@@ -21,7 +21,12 @@ type (
 	Begin struct{ Action v1alpha1.Action }
 
 	// Store: store the action, by create where there is no record, else by compare-and-swap. It launches nothing.
-	Store struct{ Action v1alpha1.Action }
+	Store struct {
+		Action v1alpha1.Action
+		// RemoveAt is when the submission is to be removed, so that the record is looked at then; zero: not known, or
+		// there is none.
+		RemoveAt time.Time
+	}
 
 	// CreateClaim: create the claim for this record.
 	CreateClaim struct{}
@@ -52,6 +57,9 @@ type (
 	// Release: delete the claim that was read, with its UID and resource version as preconditions.
 	Release struct{}
 
+	// Remove: delete the submission that was read, with its UID and resource version as preconditions.
+	Remove struct{}
+
 	// Expire: delete the claim, then the record, each with preconditions, unless a submission of that name exists.
 	Expire struct{}
 
@@ -74,6 +82,7 @@ func (Check) step()       {}
 func (Abandon) step()     {}
 func (Judge) step()       {}
 func (Release) step()     {}
+func (Remove) step()      {}
 func (Expire) step()      {}
 func (Wait) step()        {}
 

@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"time"
+
 	"context"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -104,7 +106,7 @@ var _ = Describe("A claim", func() {
 	})
 
 	It("stays with its record when that was written meanwhile", func() {
-		newer, err := w.store.Update(ctx, first, claiming(ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected)))
+		newer, err := w.store.Update(ctx, first, claiming(ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected)), time.Time{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(apierrors.IsConflict(w.store.Expire(ctx, first))).To(BeTrue())
 		Expect(w.store.Read(ctx, w.namespace, "first")).To(HaveField("ResourceVersion", newer.ResourceVersion))

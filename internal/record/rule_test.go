@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,7 +34,7 @@ var _ = Describe("The API server", func() {
 
 	DescribeTable("refuses", func(from, to v1alpha1.Action, saying string) {
 		w := newWorld()
-		_, err := w.store.Update(ctx, w.create("a", from), to)
+		_, err := w.store.Update(ctx, w.create("a", from), to, time.Time{})
 		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(saying)))
 	},
@@ -51,7 +53,7 @@ var _ = Describe("The API server", func() {
 
 	DescribeTable("takes", func(from, to v1alpha1.Action) {
 		w := newWorld()
-		_, err := w.store.Update(ctx, w.create("a", from), to)
+		_, err := w.store.Update(ctx, w.create("a", from), to, time.Time{})
 		Expect(err).NotTo(HaveOccurred())
 	},
 		Entry("an end", begun(), succeeded),

@@ -5,7 +5,7 @@ package record
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,8 +73,9 @@ func (s *Store) get(ctx context.Context, namespace, name string) (*v1alpha1.Task
 	return record, nil
 }
 
-// Create stores the first journal of a key. AlreadyExists says that there is a record, whosoever.
-func (s *Store) Create(ctx context.Context, namespace, key, template string, action v1alpha1.Action) (*v1alpha1.TaskRecord, error) {
+// Create stores the first journal of a key. AlreadyExists says that there is a record, whosoever. removeAt is when the
+// submission is to be removed, or zero.
+func (s *Store) Create(ctx context.Context, namespace, key, template string, action v1alpha1.Action, removeAt time.Time) (*v1alpha1.TaskRecord, error) {
 	record := &v1alpha1.TaskRecord{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: v1alpha1.RecordName(key),
@@ -82,20 +83,21 @@ func (s *Store) Create(ctx context.Context, namespace, key, template string, act
 		},
 		Spec: v1alpha1.TaskRecordSpec{Type: v1alpha1.RecordIdempotencyKey, Key: key, Template: template, Action: &action},
 	}
-	return record, write(record, func(record *v1alpha1.TaskRecord) error { return s.Client.Create(ctx, record) })
+	return record, write(record, removeAt, func(record *v1alpha1.TaskRecord) error { return s.Client.Create(ctx, record) })
 }
 
-// Update stores the next state of an action, by compare-and-swap on the record that was read.
-func (s *Store) Update(ctx context.Context, read *v1alpha1.TaskRecord, action v1alpha1.Action) (*v1alpha1.TaskRecord, error) {
+// Update stores the next state of an action, by compare-and-swap on the record that was read. removeAt is when
+// the submission is to be removed, or zero.
+func (s *Store) Update(ctx context.Context, read *v1alpha1.TaskRecord, action v1alpha1.Action, removeAt time.Time) (*v1alpha1.TaskRecord, error) {
 	record := read.DeepCopy()
 	record.Spec.Action = &action
-	return record, write(record, func(record *v1alpha1.TaskRecord) error { return s.Client.Update(ctx, record) })
+	return record, write(record, removeAt, func(record *v1alpha1.TaskRecord) error { return s.Client.Update(ctx, record) })
 }
 
 // write labels the record with when it is due, and stores it. Where the API server does not take the result, the
 // phase is stored without it: a result never blocks its phase (I9).
-func write(record *v1alpha1.TaskRecord, put func(*v1alpha1.TaskRecord) error) error {
-	label(record)
+func write(record *v1alpha1.TaskRecord, removeAt time.Time, put func(*v1alpha1.TaskRecord) error) error {
+	label(record, removeAt)
 	before := record.DeepCopy()
 	err := put(record)
 	if record.Spec.Action.Result == nil || (!apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err)) {
@@ -106,12 +108,12 @@ func write(record *v1alpha1.TaskRecord, put func(*v1alpha1.TaskRecord) error) er
 	return put(record)
 }
 
-func label(record *v1alpha1.TaskRecord) {
+func label(record *v1alpha1.TaskRecord, removeAt time.Time) {
 	if record.Labels == nil {
 		record.Labels = map[string]string{}
 	}
-	if at, ok := lifecycle.Due(record.Spec.Action); ok {
-		record.Labels[v1alpha1.LabelDue] = strconv.FormatInt(at.Unix()+1, 10)
+	if due, ok := lifecycle.DueLabel(record.Spec.Action, removeAt); ok {
+		record.Labels[v1alpha1.LabelDue] = due
 	} else {
 		delete(record.Labels, v1alpha1.LabelDue)
 	}

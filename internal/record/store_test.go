@@ -31,16 +31,16 @@ var _ = Describe("The store", func() {
 		Expect(created.Name).To(Equal(v1alpha1.RecordName("a")))
 		Expect(created.Labels).To(HaveKeyWithValue(v1alpha1.LabelSubmission, "a"))
 		Expect(created.ResourceVersion).NotTo(BeEmpty())
-		_, err := w.store.Create(ctx, w.namespace, "a", "work", begun())
+		_, err := w.store.Create(ctx, w.namespace, "a", "work", begun(), time.Time{})
 		Expect(apierrors.IsAlreadyExists(err)).To(BeTrue())
 		Expect(w.store.Read(ctx, w.namespace, "a")).To(HaveField("UID", created.UID))
 	})
 
 	It("swaps what was read, and nothing newer", func() {
 		first := w.create("a", begun())
-		_, err := w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected))
+		_, err := w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected), time.Time{})
 		Expect(err).NotTo(HaveOccurred())
-		_, err = w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonCancelled))
+		_, err = w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonCancelled), time.Time{})
 		Expect(apierrors.IsConflict(err)).To(BeTrue(), "%v", err)
 		Expect(first.Spec.Action.Phase).To(Equal(v1alpha1.PhaseProcessing), "what was read is left as it was")
 	})
@@ -48,7 +48,7 @@ var _ = Describe("The store", func() {
 	It("says NotFound of a record that was deleted, and makes no new one", func() {
 		first := w.create("a", begun())
 		Expect(live.Delete(ctx, first)).To(Succeed())
-		_, err := w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected))
+		_, err := w.store.Update(ctx, first, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected), time.Time{})
 		Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
 	})
 
@@ -66,7 +66,7 @@ var _ = Describe("The store", func() {
 		due, ok := lifecycle.Due(created.Spec.Action)
 		Expect(ok).To(BeTrue())
 		Expect(created.Labels).To(HaveKeyWithValue(v1alpha1.LabelDue, strconv.FormatInt(due.Unix()+1, 10)))
-		kept, err := w.store.Update(ctx, created, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected))
+		kept, err := w.store.Update(ctx, created, ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected), time.Time{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(kept.Labels).NotTo(HaveKey(v1alpha1.LabelDue), "without an expiry it is kept for ever")
 	})
@@ -105,7 +105,7 @@ var _ = Describe("The store", func() {
 		store := &record.Store{Client: refusing}
 		done := ended(v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
 		done.Result, done.ResultDigest = &apiextensionsv1.JSON{Raw: []byte(`{"receipt":17}`)}, "sha256:result"
-		stored, err := store.Update(ctx, w.create("a", begun()), done)
+		stored, err := store.Update(ctx, w.create("a", begun()), done, time.Time{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(stored.Spec.Action.Phase).To(Equal(v1alpha1.PhaseSuccess))
 		Expect(stored.Spec.Action.Result).To(BeNil())
@@ -118,7 +118,7 @@ var _ = Describe("The store", func() {
 	It("stores a result that nests as deep as 16 KiB can", func() {
 		done := ended(v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
 		done.Result = &apiextensionsv1.JSON{Raw: []byte(strings.Repeat("[", 8000) + strings.Repeat("]", 8000))}
-		stored, err := w.store.Update(ctx, w.create("a", begun()), done)
+		stored, err := w.store.Update(ctx, w.create("a", begun()), done, time.Time{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(stored.Spec.Action.Phase).To(Equal(v1alpha1.PhaseSuccess))
 	})

@@ -84,7 +84,7 @@ func claiming(action v1alpha1.Action) v1alpha1.Action {
 
 func (w *world) create(key string, action v1alpha1.Action) *v1alpha1.TaskRecord {
 	GinkgoHelper()
-	created, err := w.store.Create(ctx, w.namespace, key, "work", action)
+	created, err := w.store.Create(ctx, w.namespace, key, "work", action, time.Time{})
 	Expect(err).NotTo(HaveOccurred())
 	return created
 }

@@ -41,8 +41,8 @@ func operatorFaults(phase *Phase) (faults []string) {
 	if gets := made.sum(isOperatorGet); gets > conflicts {
 		fault("the operator made %d GETs for %d submissions after %d conflicts", gets, n, conflicts)
 	}
-	// What is due is looked for by time, however much there is to do.
-	if lists, sweeps := made.sum(isOperatorList), 2+int(phase.Took/sweepInterval); lists > sweeps {
+	// What is due is looked for by time, however much there is to do: records, and submissions without one.
+	if lists, sweeps := made.sum(isOperatorList), 2+int(phase.Took/sweepInterval); lists > 2*sweeps {
 		fault("the operator made %d LISTs where it may have swept %d times", lists, sweeps)
 	}
 	return faults

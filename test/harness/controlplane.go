@@ -26,6 +26,9 @@ type Options struct {
 	// SecurePort is the port of the API server on 127.0.0.1. Zero: a free one.
 	SecurePort int
 
+	// Controllers are those of kube-controller-manager that run, such as job-controller. None: it is not started.
+	Controllers []string
+
 	// APIServerFlags are added to kube-apiserver's flags, without the leading dashes.
 	APIServerFlags map[string]string
 }
@@ -50,6 +53,7 @@ type ControlPlane struct {
 	lock      *os.File
 	logs      []*os.File
 	env       *envtest.Environment
+	manager   *Process // kube-controller-manager
 }
 
 // Start runs etcd and kube-apiserver and returns when they serve. On an error nothing is left running.
@@ -79,12 +83,19 @@ func (c *ControlPlane) start(options Options) (err error) {
 	}
 	c.Config.QPS = -1
 	c.Kubeconfig = filepath.Join(c.Dir, "kubeconfig")
-	return os.WriteFile(c.Kubeconfig, c.env.KubeConfig, 0o600)
+	if err := os.WriteFile(c.Kubeconfig, c.env.KubeConfig, 0o600); err != nil {
+		return err
+	}
+	return c.startControllers(options.Controllers)
 }
 
-// Stop ends both programs. A temporary folder is removed; a folder that the caller named is kept.
+// Stop ends all programs. A temporary folder is removed; a folder that the caller named is kept.
 func (c *ControlPlane) Stop() error {
 	var errs []error
+	if c.manager != nil {
+		c.manager.Kill() // it has nothing to store
+		c.manager = nil
+	}
 	if c.env != nil {
 		errs = append(errs, c.env.Stop())
 	}

@@ -34,10 +34,13 @@ func Root() (string, error) {
 	}
 }
 
-// programs returns the folder of etcd, kube-apiserver and kubectl. Where they are not built yet this takes minutes and
-// shows its progress on standard error: run `make controlplane` first, `go test` has a time limit.
-func programs(root string) (string, error) {
-	ensure := exec.Command(filepath.Join(root, "hack", "controlplane", "ensure.sh"), "etcd", "kube-apiserver", "kubectl")
+// programs returns the folder of etcd, kube-apiserver and kubectl.
+func programs(root string) (string, error) { return ensure(root, "etcd", "kube-apiserver", "kubectl") }
+
+// ensure returns the folder of some of the control plane's programs. Where they are not built yet this takes minutes
+// and shows its progress on standard error: run `make controlplane` first, `go test` has a time limit.
+func ensure(root string, names ...string) (string, error) {
+	ensure := exec.Command(filepath.Join(root, "hack", "controlplane", "ensure.sh"), names...)
 	ensure.Stderr = os.Stderr
 	out, err := ensure.Output()
 	if err != nil {

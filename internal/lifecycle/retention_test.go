@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// removedAfter sets the template's times to live.
+func removedAfter(succeeded, failed time.Duration) option {
+	return policy(func(s *v1alpha1.TaskTemplateSpec) {
+		s.Retention.SubmissionTTL, s.Retention.FailedTTL = every(succeeded), every(failed)
+	})
+}
+
+func TestRetentionOfWhatHasFinished(t *testing.T) {
+	ttl := removedAfter(time.Minute, 2*time.Minute)
+	kept := func(action func(*v1alpha1.Action)) option { return recorded(action, expiresIn(1000*time.Hour)) }
+	const success, failure = "Store Success/Applied, attempt 1 Applied", "Store Failed/Rejected, attempt 1 NotApplied"
+	decideAll(t, []row{
+		{"its time is over", seen(kept(hasSucceeded), dueIn(-2*time.Second), ttl, finishedFor(time.Minute)), "Remove", ""},
+		{"its time is not over", seen(kept(hasSucceeded), dueIn(time.Second), ttl, finishedFor(59*time.Second)), "Wait", ""},
+		{"what failed has a time of its own", seen(kept(hasFailed), dueIn(time.Minute), ttl, finishedFor(time.Minute)), "Wait", ""},
+		{"which ends too", seen(kept(hasFailed), dueIn(-2*time.Second), ttl, finishedFor(2*time.Minute)), "Remove", ""},
+		{"kept records do not keep submissions", seen(recorded(hasSucceeded, keptForEver), keeps, ttl, finishedFor(time.Minute)), "Remove", ""},
+		{"without a template the default counts", seen(kept(hasSucceeded), dueIn(-2*time.Second), notFound, finishedFor(defaultSubmissionTTL)), "Remove", ""},
+		{"and for failures theirs", seen(kept(hasFailed), dueIn(time.Minute), notFound, finishedFor(defaultSubmissionTTL)), "Wait", ""},
+
+		{"the status does not say since when", seen(kept(hasSucceeded), dueIn(time.Minute), ttl, status(func(s *v1alpha1.TaskSubmissionStatus) { s.Phase = v1alpha1.PhaseSuccess })), "Wait", ""},
+		{"the status is not written yet", seen(kept(hasSucceeded), dueIn(time.Minute), ttl, later(time.Hour)), success, ""},
+		{"it says a time to come", seen(kept(hasSucceeded), dueIn(time.Minute), ttl, finishedFor(-time.Hour)), "Wait", ""},
+		{"which is looked at then, and not before", seen(kept(hasSucceeded), dueIn(-2*time.Second), ttl, finishedFor(-time.Hour)), success, ""},
+		{"somebody is deleting it", seen(kept(hasSucceeded), dueIn(time.Minute), ttl, finishedFor(time.Hour), deleting), "Wait", ""},
+		{"and is waited for no longer", seen(kept(hasSucceeded), dueIn(-2*time.Second), ttl, finishedFor(time.Hour), deleting), success, ""},
+		{"another action's name", seen(kept(hasSucceeded), dueIn(time.Minute), ttl, finishedFor(time.Hour), otherPayload), "Wait 1000h0m0s", ""},
+
+		{"a replay is looked at at its own time", seen(kept(hasSucceeded), ttl, recreated), success, ""},
+		{"unless that is sooner already", seen(kept(hasSucceeded), dueIn(time.Second), ttl, recreated), "Wait", ""},
+		{"the record is renewed first, where it would not outlive it for a while", seen(recorded(hasSucceeded, expiresIn(29*time.Minute)), ttl, finishedFor(time.Minute)), success, ""},
+		{"it is gone, so the record is looked at when it expires", seen(kept(hasSucceeded), dueIn(-2*time.Second), gone), success, ""},
+		{"or never", seen(recorded(hasFailed, keptForEver), dueIn(-2*time.Second), gone), failure, ""},
+	})
+}
+
+func TestRemovalIsLabelled(t *testing.T) {
+	ttl := removedAfter(time.Minute, 2*time.Minute)
+	for reason, test := range map[string]struct {
+		given Observation
+		want  time.Duration // zero: no label for it
+	}{
+		"an end":                     {seen(recorded(), ttl, reported(applied)), time.Minute},
+		"a failure":                  {seen(recorded(), ttl, reported(Report{Outcome: v1alpha1.OutcomeNotApplied, Permanent: true})), 2 * time.Minute},
+		"an end without a template":  {seen(recorded(), notFound, reported(applied)), defaultSubmissionTTL},
+		"what goes on":               {seen(recorded(), ttl, reported(noAnswer)), 0},
+		"an end after the deletion":  {seen(recorded(), ttl, gone, reported(applied)), 0},
+		"an end while it is deleted": {seen(recorded(), ttl, deleting, reported(applied)), 0},
+		"an end under a reused key":  {seen(recorded(), ttl, otherPayload, reported(applied)), 0},
+	} {
+		step, ok := Decide(test.given).(Store)
+		if !ok {
+			t.Fatalf("%s: %T", reason, Decide(test.given))
+		}
+		want := time.Time{}
+		if test.want > 0 {
+			want = t0.Add(test.want)
+		}
+		if !step.RemoveAt.Equal(want) {
+			t.Errorf("%s: to be removed at %s, want %s", reason, step.RemoveAt, want)
+		}
+	}
+}
+
+func TestDueLabel(t *testing.T) {
+	action := func(change func(*v1alpha1.Action)) *v1alpha1.Action { o := seen(recorded(change)); return o.action() }
+	for _, test := range []struct {
+		reason   string
+		action   *v1alpha1.Action
+		removeAt time.Time
+		want     time.Time // zero: none
+	}{
+		{"the submission goes first", action(hasSucceeded), t0.Add(time.Minute), t0.Add(time.Minute)},
+		{"the record would go first", action(hasSucceeded), t0.Add(2 * time.Hour), t0.Add(time.Hour)},
+		{"the record stays", action(func(a *v1alpha1.Action) { hasSucceeded(a); keptForEver(a) }), t0.Add(time.Minute), t0.Add(time.Minute)},
+		{"only the record goes", action(hasSucceeded), time.Time{}, t0.Add(time.Hour)},
+		{"nothing goes", action(func(a *v1alpha1.Action) { hasSucceeded(a); keptForEver(a) }), time.Time{}, time.Time{}},
+	} {
+		text, due := DueLabel(test.action, test.removeAt)
+		o := seen(recorded(hasSucceeded))
+		o.Record.Object.Labels[v1alpha1.LabelDue] = text
+		if due == test.want.IsZero() || (due && !(o.isDueAfter(test.want.Add(-time.Second)) && !o.isDueAfter(test.want))) {
+			t.Errorf("%s: %q %v, want %s", test.reason, text, due, test.want)
+		}
+	}
+}
