@@ -107,12 +107,15 @@ func (o *decide) find(ctx context.Context, args []string) (subjects []*subject, 
 		return nil, 0, err
 	}
 	all, err := o.cluster.completeAll(ctx, submissions)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, subject := range all {
 		if o.kind.fits(subject) {
 			subjects = append(subjects, subject)
 		}
 	}
-	return subjects, len(all) - len(subjects), err
+	return subjects, len(all) - len(subjects), nil
 }
 
 // completeAll adds records and templates to many submissions, in their order.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -46,6 +47,8 @@ kubectl taskonce inbox -n shop -o name | xargs kubectl taskonce explain -n shop`
 			}
 			waiting, err := c.inbox(command.Context(), namespace)
 			switch {
+			case apierrors.IsForbidden(err) && namespace == "":
+				return fmt.Errorf("%w; with -n NAMESPACE it looks into one namespace only", err)
 			case err != nil:
 				return err
 			case !output.human():

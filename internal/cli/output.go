@@ -12,6 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 // output is what -o and its companions say.
@@ -112,3 +114,20 @@ func table(w io.Writer, write func(row func(cells ...any))) error {
 
 // titled is what a line of output begins with.
 func titled(name string) string { return "tasksubmission.taskonce.dev/" + name }
+
+// standing is phase and reason in one word.
+func standing(submission *v1alpha1.TaskSubmission) string {
+	if submission.Status.Reason == "" {
+		return string(submission.Status.Phase)
+	}
+	return fmt.Sprintf("%s/%s", submission.Status.Phase, submission.Status.Reason)
+}
+
+// oneLine returns JSON without line breaks.
+func oneLine(raw []byte) string {
+	canonical, err := v1alpha1.CanonicalJSON(raw)
+	if err != nil {
+		return string(raw)
+	}
+	return string(canonical)
+}

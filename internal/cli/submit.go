@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -222,46 +220,4 @@ func notSubmitted(s *submit.Submission, err error) error {
 	default:
 		return failed(exitError, "the submission %q was not sent: %w", s.Name(), err)
 	}
-}
-
-// rehearse says what would become of a submission.
-func (o *submitting) rehearse(ctx context.Context, s *submit.Submission) submitted {
-	object := s.Object()
-	delete(object.Annotations, v1alpha1.AnnotationClientToken)
-	line := titled(s.Name()) + " submitted"
-	if o.dryRun == "client" {
-		return submitted{object: object, line: line + o.dryRun.suffix()}
-	}
-	err := o.cluster.api.Create(ctx, object, o.dryRun.options()...)
-	switch {
-	case err == nil:
-		return submitted{object: object, line: line + o.dryRun.suffix()}
-	case !apierrors.IsAlreadyExists(err):
-		return submitted{err: notSubmitted(s, &submit.RefusedError{Name: s.Name(), Err: err})}
-	}
-	found := &v1alpha1.TaskSubmission{}
-	if err := o.cluster.api.Get(ctx, client.ObjectKeyFromObject(object), found); err != nil {
-		return submitted{err: err}
-	}
-	if !s.Same(found) {
-		return submitted{err: notSubmitted(s, &submit.OtherPayloadError{Key: s.Key(), Existing: found})}
-	}
-	return submitted{object: found, line: line + sameBefore + o.dryRun.suffix()}
-}
-
-// standing is phase and reason in one word.
-func standing(submission *v1alpha1.TaskSubmission) string {
-	if submission.Status.Reason == "" {
-		return string(submission.Status.Phase)
-	}
-	return fmt.Sprintf("%s/%s", submission.Status.Phase, submission.Status.Reason)
-}
-
-// oneLine returns JSON without line breaks.
-func oneLine(raw []byte) string {
-	canonical, err := v1alpha1.CanonicalJSON(raw)
-	if err != nil || !json.Valid(canonical) {
-		return string(raw)
-	}
-	return string(canonical)
 }

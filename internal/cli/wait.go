@@ -64,7 +64,7 @@ func (t *targets) all(ctx context.Context, s *session, c *cluster, args []string
 		names = append(names, client.ObjectKeyFromObject(&found[i]))
 	}
 	if err == nil && len(names) == 0 {
-		fmt.Fprintln(s.ErrOut, "No resources found.")
+		err = errors.New("no matching resources found")
 	}
 	return names, err
 }

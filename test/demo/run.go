@@ -108,7 +108,7 @@ func (w *world) leave(out io.Writer, keep bool) error {
 		return os.RemoveAll(w.dir)
 	}
 	fmt.Fprintf(out, "The logs, and the receiver's ledger, are in %s.\n", w.dir)
-	for _, program := range []string{managerProgram, receiverProgram} {
+	for _, program := range []string{managerProgram, receiverProgram, pluginProgram} {
 		_ = os.Remove(filepath.Join(w.dir, program)) // it may not have been built
 	}
 	return nil

@@ -32,5 +32,6 @@ func steps() []step {
 		appliedAgain(),
 		badInput(),
 		cannotTell(),
+		askedFor(),
 	}
 }

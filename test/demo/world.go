@@ -59,9 +59,10 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 const (
 	managerProgram  = "manager"
 	receiverProgram = "receiver"
+	pluginProgram   = "kubectl-taskonce"
 )
 
-// bringUp does at once what takes long: the control plane, and the building of the two programs.
+// bringUp does at once what takes long: the control plane, and the building of the programs.
 func (w *world) bringUp(ctx context.Context, fault string) error {
 	var work errgroup.Group
 	if w.plane == nil {
@@ -77,7 +78,7 @@ func (w *world) bringUp(ctx context.Context, fault string) error {
 		if fault != "" {
 			tags = "faults"
 		}
-		if err := harness.Build(ctx, w.dir, tags, "./cmd/manager", "./test/receiver"); err != nil {
+		if err := harness.Build(ctx, w.dir, tags, "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
 			return err
 		}
 		w.manager = &manager{dir: w.dir, fault: fault}
