@@ -56,6 +56,22 @@ var quick = []proof{
 		name: "two operators, two keys and one business key", processes: 2, keys: 2, businessKey: true,
 	}, 27999},
 	{scenario{
+		name: "two operators, two keys and one business key: refused, and retried", processes: 2, apart: true, keys: 2, businessKey: true, refuses: forGood,
+		budget: budget{Refuse: 1, Retry: 1},
+	}, 2483},
+	{scenario{
+		name: "two operators, two keys and one business key, given free", processes: 2, apart: true, keys: 2, businessKey: true,
+		budget: budget{Releases: 1, Kill: 1},
+	}, 6009},
+	{scenario{
+		name: "two operators with stale caches, and a kill", processes: 2, stale: true,
+		budget: budget{Kill: 1},
+	}, 2974},
+	{scenario{
+		name: "two operators: expired, and applied again", processes: 2, recordTTL: tick, until: tick,
+		budget: budget{Delete: 1, Recreate: 1},
+	}, 29661},
+	{scenario{
 		name: "two keys and one business key: refused, and retried", processes: 1, keys: 2, businessKey: true, refuses: forGood,
 		budget: budget{Refuse: 1, Retry: 1},
 	}, 1009},
@@ -125,8 +141,20 @@ var quick = []proof{
 	}, 6895},
 }
 
-// deeper is what make prove explores besides.
+// deeper is what make prove explores besides: more goes wrong at once.
 var deeper = []proof{
+	{scenario{
+		name: "an answering receiver, a kill and a lost reply", processes: 1, receiver: answering, until: 3 * tick,
+		budget: budget{Kill: 1, LoseReply: 1},
+	}, 37008},
+	{scenario{
+		name: "a transactional receiver, a kill and a lost reply", processes: 1, receiver: transactional, until: 3 * tick,
+		budget: budget{Kill: 1, LoseReply: 1},
+	}, 37008},
+	{scenario{
+		name: "a plain receiver, two kills, and everything lost once", processes: 1, receiver: plain, until: 3 * tick,
+		budget: budget{Kill: 2, LoseReply: 1, LoseAnswer: 1, LoseWrite: 1},
+	}, 122982},
 	{scenario{
 		name: "expired, and applied again with another payload", processes: 1, recordTTL: 2 * tick, until: 5 * tick,
 		budget: budget{Delete: 2, Recreate: 1, Reuse: 1},
