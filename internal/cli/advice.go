@@ -38,7 +38,7 @@ func advise(s *subject) []advice {
 	case v1alpha1.ReasonTemplateSuspended:
 		return []advice{{"Find out why it was suspended; then let it go on:", []string{s.run("kubectl patch tasktemplate "+s.templateName()) + ` --type=merge -p '{"spec":{"suspend":false}}'`}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonDependencyMissing:
-		return []advice{{"Create what the message names. It is looked for again by itself, and the waiting costs no attempt.", nil}, s.toCancel("Or end it:")}
+		return []advice{{"Create or correct what the message names. It is looked for again by itself, and the waiting costs no attempt.", nil}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonBusinessKeyHeld:
 		return s.whileHeld()
 	case v1alpha1.ReasonLimitReached:

@@ -232,15 +232,19 @@ func TestARefusal(t *testing.T) {
 
 // TestARefusalAfterALostAnswer: what comes later says nothing about what was sent earlier.
 func TestARefusalAfterALostAnswer(t *testing.T) {
-	w := newWorld(t)
-	s := w.prepare(w.client(both(on(http.MethodPost, cut, instead(403)), on(http.MethodGet, instead(503), instead(503)))))
-	_, err := s.Submit(t.Context())
-	var unknown *submit.UnknownError
-	if !errors.As(err, &unknown) || !apierrors.IsForbidden(err) || s.State() != submit.Unknown {
-		t.Fatalf("%s, %v", s.State(), err)
-	}
-	if receipt := w.submit(s); receipt.Answer != submit.First {
-		t.Errorf("asked again: %s", receipt.Answer)
+	for reason, lost := range map[string]roundTrip{"cut": cut, "408": gateway(408), "500": gateway(500)} {
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.prepare(w.client(both(on(http.MethodPost, lost, instead(403)), on(http.MethodGet, instead(503), instead(503)))))
+			_, err := s.Submit(t.Context())
+			var unknown *submit.UnknownError
+			if !errors.As(err, &unknown) || !apierrors.IsForbidden(err) || s.State() != submit.Unknown {
+				t.Fatalf("%s, %v", s.State(), err)
+			}
+			if receipt := w.submit(s); receipt.Answer != submit.First {
+				t.Errorf("asked again: %s", receipt.Answer)
+			}
+		})
 	}
 }
 

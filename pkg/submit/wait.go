@@ -117,17 +117,12 @@ func (f *following) learn(event watch.Event) (done bool, err error) {
 	case watch.Error:
 		// What it says is about the watch, and not for good: the submission is read again.
 		return false, fmt.Errorf("the watch was ended: %s", apierrors.FromObject(event.Object).Error())
-	case watch.Added, watch.Modified, watch.Deleted:
-		submission, ok := event.Object.(*v1alpha1.TaskSubmission)
-		if !ok {
-			return false, nil
-		}
-		f.last = submission
-		if f.enough(submission) {
-			return true, nil
-		}
-		if event.Type == watch.Deleted {
-			return false, f.gone()
+	case watch.Deleted: // its end, had there been one, came first
+		return false, f.gone()
+	case watch.Added, watch.Modified:
+		if submission, ok := event.Object.(*v1alpha1.TaskSubmission); ok {
+			f.last = submission
+			return f.enough(submission), nil
 		}
 	}
 	return false, nil
