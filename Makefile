@@ -1,5 +1,6 @@
-# Needs Go, make, git and gcc (for the race detector). Tools are Go modules, pinned in hack/. Nothing else is needed; only
-# the control plane's programs are downloaded where the network allows it, and otherwise built from modules too.
+# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL and MariaDB, which are installed from
+# Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
+# downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
 .DEFAULT_GOAL := help
@@ -79,11 +80,11 @@ UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
 test: test-unit test-model conform replay test-integration ## Run all tests.
 
 .PHONY: test-unit
-test-unit: ## Run the tests that need no control plane.
+test-unit: databases ## Run the tests that need no control plane.
 	go test -race -p 2 -skip '^TestConformance$$' $(UNIT_PACKAGES)
 
 .PHONY: conform
-conform: ## Run the conformance suite against every effect, and draw the table effect × case.
+conform: databases ## Run the conformance suite against every effect, and draw the table effect × case.
 	go test -race -json -run '^TestConformance$$' ./internal/effect/... | go run ./test/conformance
 
 # In each scenario of the model check one goroutine computes: the race detector would find nothing and take ten times as long.
@@ -105,6 +106,12 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 .PHONY: test-integration
 test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
+
+KILLS ?= 100
+
+.PHONY: sql-kill
+sql-kill: databases ## Kill operators and database servers with SIGKILL around COMMIT, KILLS times each, and compare the rows.
+	TASKONCE_SQLTX_KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'KilledAroundCommit$$' ./internal/effect/sqltx
 
 SEED ?= 0
 DURATION ?= 60s
@@ -129,6 +136,10 @@ bench: controlplane ## The same for longer: more pairs, latency at a gentle rate
 controlplane: ## Make sure that the control plane's programs are there; the first time may take some minutes.
 	@echo "Control plane: $$($(CONTROL_PLANE) etcd kube-apiserver kubectl)"
 	@echo "Job controller: $$($(CONTROL_PLANE) kube-controller-manager)"
+
+.PHONY: databases
+databases: ## Make sure that PostgreSQL and MariaDB are installed; the tests start servers of their own.
+	@hack/databases/ensure.sh
 
 ##@ Build
 

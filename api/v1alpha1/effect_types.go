@@ -6,11 +6,15 @@ import (
 
 // Effect is the side effect: exactly one kind of it.
 //
-// +kubebuilder:validation:ExactlyOneOf=http
+// +kubebuilder:validation:ExactlyOneOf=http;sql
 type Effect struct {
 	// One HTTP request.
 	// +optional
 	HTTP *HTTPEffect `json:"http,omitempty"`
+
+	// One SQL transaction.
+	// +optional
+	SQL *SQLEffect `json:"sql,omitempty"`
 }
 
 // Receiver says what the template's author knows of the receiver.

@@ -24,6 +24,7 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
+	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
 )
 
@@ -110,7 +111,10 @@ func setup(mgr ctrl.Manager, options *options) error {
 		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
 	}
 	off := faults(&httpOptions)
-	plans := controller.NewPlans(effect.Compilers{HTTP: httpcall.New(httpOptions)})
+	plans := controller.NewPlans(effect.Compilers{
+		HTTP: httpcall.New(httpOptions),
+		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,
+	})
 	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},

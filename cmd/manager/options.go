@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
+	"github.com/taskonce/taskonce/internal/effect/sqltx"
 )
 
 // shutdownMargin is what the manager has beyond the grace period, to stop what has nothing left to store.
@@ -31,6 +32,7 @@ type options struct {
 	workers                 int
 	maxInFlight             int
 	maxResponseBytes        int64
+	maxSQLConnections       int
 	sweepInterval           time.Duration
 	sweepRate               int
 	gracePeriod             time.Duration
@@ -57,6 +59,7 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.IntVar(&o.workers, "workers", 32, "How many submissions are reconciled at once.")
 	flags.IntVar(&o.maxInFlight, "max-in-flight", 512, "How many attempts may run at once in this process, over all templates.")
 	flags.Int64Var(&o.maxResponseBytes, "max-response-bytes", httpcall.DefaultMaxResponseBytes, "How much of a receiver's answer is read.")
+	flags.IntVar(&o.maxSQLConnections, "max-sql-connections", sqltx.DefaultMaxConnections, "How many connections to one database this process may hold.")
 	flags.DurationVar(&o.sweepInterval, "sweep-interval", 30*time.Second, "The time between two looks at what is due: outcomes to be cleared up, submissions and records whose time is over.")
 	flags.IntVar(&o.sweepRate, "sweep-rate", 100, "How many of those are looked at in a second, at most.")
 	flags.DurationVar(&o.gracePeriod, "grace-period", 30*time.Second, "How long running attempts may take to end, and their outcomes to be stored, after a signal to stop.")
@@ -83,6 +86,8 @@ func (o *options) check() error {
 		return errors.New("--max-in-flight must be at least 1")
 	case o.maxResponseBytes < 1<<10:
 		return errors.New("--max-response-bytes must be at least 1024")
+	case o.maxSQLConnections < 1:
+		return errors.New("--max-sql-connections must be at least 1")
 	case o.sweepInterval < time.Second:
 		return errors.New("--sweep-interval must be at least 1s")
 	case o.sweepRate < 1:

@@ -87,6 +87,7 @@ func (r *Submissions) attempt(subject *subject, flight flight) effect.Attempt {
 	attempt := effect.Attempt{
 		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.record.Object.Spec.Key,
 		DownstreamKey: r.downstreamKey(subject.action), BusinessKey: action.BusinessKey,
+		Template: subject.record.Object.Spec.Template, Scope: r.Scope, PayloadDigest: action.PayloadDigest,
 		Number: action.Attempt.Number, Deadline: flight.Deadline(), Traceparent: action.Traceparent, Location: action.Attempt.Location,
 		Parameters: []byte("{}"),
 	}

@@ -14,12 +14,17 @@ type Compiler func(namespace string, spec *v1alpha1.TaskTemplateSpec, env *expr.
 // Compilers holds one compiler for each kind of effect.
 type Compilers struct {
 	HTTP Compiler
+	SQL  Compiler
 }
 
 // For returns the compiler of the kind of effect that a template has, or nil.
 func (c Compilers) For(spec *v1alpha1.TaskTemplateSpec) Compiler {
-	if spec.Effect.HTTP != nil {
+	switch {
+	case spec.Effect.HTTP != nil:
 		return c.HTTP
+	case spec.Effect.SQL != nil:
+		return c.SQL
+	default:
+		return nil
 	}
-	return nil
 }

@@ -57,6 +57,11 @@ type Attempt struct {
 	DownstreamKey string
 	// BusinessKey is empty where the template has none.
 	BusinessKey string
+	// Template is the name of the template, and Scope the operator's, or empty. Business keys are unique within both
+	// and the namespace.
+	Template, Scope string
+	// PayloadDigest is the digest of template and parameters: two that share a key by accident differ in it.
+	PayloadDigest string
 	// Number is 1 for the first attempt.
 	Number int32
 	// Deadline is when the attempt ends, with a monotonic reading.

@@ -13,6 +13,7 @@ func TestTheManifestsApplyAsTheyAre(t *testing.T) {
 	kubectl(t, c, "create", "namespace", harness.ManagerNamespace)
 	for _, args := range [][]string{
 		{"-k", "config/samples"},
+		{"-k", "config/samples/sql"},
 		{"-f", "config/samples/decision-approve-refund.yaml"},
 		{"-k", "config/default", "--dry-run=server"},
 	} {
@@ -26,7 +27,7 @@ func TestTheManifestsApplyAsTheyAre(t *testing.T) {
 			}
 		}
 	}
-	if got := kubectl(t, c, "get", "tasksubmissions", "-o", "jsonpath={.items[*].status.phase}"); got != "Pending Pending Pending" {
+	if got := kubectl(t, c, "get", "tasksubmissions", "-o", "jsonpath={.items[*].status.phase}"); got != "Pending Pending Pending Pending" {
 		t.Errorf("phases of the samples without an operator: %s", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 func NewAttempt(number int32) effect.Attempt {
 	return effect.Attempt{
 		Namespace: "shop", Name: "award-42", Key: "award-42", DownstreamKey: "shop/award-42", BusinessKey: "42/stu-7",
+		Template: "award-points", PayloadDigest: "sha256:0000000000000000000000000000000000000000000000000000000000000042",
 		Number: number, Deadline: time.Now().Add(time.Minute), Parameters: json.RawMessage(`{"id":42}`),
 	}
 }

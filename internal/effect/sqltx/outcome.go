@@ -1,0 +1,87 @@
+package sqltx
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/effect"
+)
+
+// rejected is what fails the same way again.
+func rejected(message string) effect.Outcome {
+	return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Permanent: true, Message: cut(message)}
+}
+
+// retryable is what was not applied, and may be.
+func retryable(message string) effect.Outcome {
+	return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Message: cut(message)}
+}
+
+func undecided(message string) effect.Outcome {
+	return effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: cut(message)}
+}
+
+const maxMessage = 500
+
+// cut makes a message one line of at most maxMessage characters.
+func cut(message string) string {
+	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "?")), " ")
+	if runes := []rune(message); len(runes) > maxMessage {
+		return string(runes[:maxMessage-1]) + "…"
+	}
+	return message
+}
+
+// trimmed takes off the line ends of the files that Secrets are made of.
+func trimmed(dsn string) string { return strings.TrimRight(dsn, "\r\n") }
+
+// dsnError says that a text is no DSN. It does not repeat it.
+type dsnError struct{}
+
+func (*dsnError) Error() string { return "it is no DSN" }
+
+// secrets are what of a DSN must be in no outcome: the whole, and the password.
+type secrets []string
+
+// shortSecret is a length below which a password is not looked for in results: "1" is everywhere.
+const shortSecret = 6
+
+func secretsOf(dsn string) secrets {
+	found := secrets{dsn}
+	if config, err := pgconn.ParseConfig(dsn); err == nil {
+		found = append(found, config.Password)
+	}
+	if config, err := mysql.ParseDSN(dsn); err == nil {
+		found = append(found, config.Passwd)
+	}
+	if address, err := url.Parse(dsn); err == nil && address.User != nil {
+		password, _ := address.User.Password()
+		found = append(found, password)
+	}
+	return found
+}
+
+// in reports whether a JSON text repeats a secret.
+func (s secrets) in(result string) bool {
+	for _, value := range s {
+		if len(value) >= shortSecret && (strings.Contains(result, value) || strings.Contains(result, string(bytes.Trim(asJSON(value), `"`)))) {
+			return true
+		}
+	}
+	return false
+}
+
+// redact takes the secrets out of a message: the database may quote what a statement found.
+func (s secrets) redact(message string) string {
+	for _, value := range s {
+		if len(value) >= shortSecret {
+			message = strings.ReplaceAll(message, value, "[withheld]")
+		}
+	}
+	return message
+}
