@@ -33,6 +33,10 @@ help: ## Show this help.
 demo: controlplane ## Play every hazard against a real API server, and count the effects.
 	go run ./test/demo
 
+.PHONY: demo-sql
+demo-sql: controlplane databases ## The same for a change in PostgreSQL: lost answers, and kills around COMMIT.
+	go run ./test/demosql
+
 .PHONY: dev
 dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the state is kept between runs.
 	@go build -o bin/dev ./test/dev && exec bin/dev
@@ -104,7 +108,7 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 	go test -race -count=1 -v -run '^TestReplay$$' ./test/afterlife | grep -v '^ *=== '
 
 .PHONY: test-integration
-test-integration: controlplane ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
+test-integration: controlplane databases ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 KILLS ?= 100

@@ -55,11 +55,11 @@ func NewProxy(s *Server) (*Proxy, error) {
 	return p, nil
 }
 
-// Lose sets what becomes of COMMITs from now on.
+// Lose sets what becomes of COMMITs from now on. Those before it do not count any more.
 func (p *Proxy) Lose(loss Loss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.loss = loss
+	p.loss, p.commits = loss, 0
 }
 
 // Inserts counts the transactions that inserted a row into the ledger, as text that passed.
@@ -83,7 +83,7 @@ func (p *Proxy) count(change int) {
 	p.most = max(p.most, p.open)
 }
 
-// AwaitCommit returns as soon as a COMMIT has arrived, or with the error of ctx.
+// AwaitCommit returns as soon as a COMMIT has arrived since Lose was called, or with the error of ctx.
 func (p *Proxy) AwaitCommit(ctx context.Context) error {
 	for {
 		p.mu.Lock()

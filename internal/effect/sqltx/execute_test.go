@@ -190,6 +190,16 @@ func TestASerializationFailure(t *testing.T) {
 	is(t, w.executed(one, effecttest.NewAttempt(2)), applied, false, "")
 }
 
+// TestACommitThatIsRefused: the server's own word that there was none is believed.
+func TestACommitThatIsRefused(t *testing.T) {
+	w := newWorld(t, v1alpha1.PostgreSQL)
+	w.must("CREATE TABLE late (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)", "INSERT INTO late VALUES (1)")
+	one := w.compile(also("INSERT INTO late VALUES (1)"))
+	is(t, w.executed(one, effecttest.NewAttempt(1)), notApplied, true, "at COMMIT")
+	w.must("DELETE FROM late")
+	is(t, w.executed(one, effecttest.NewAttempt(2)), applied, false, "")
+}
+
 // TestWhatIsCancelledBeforeCommit: nothing was committed, for certain.
 func TestWhatIsCancelledBeforeCommit(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
