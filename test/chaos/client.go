@@ -106,6 +106,8 @@ func (a *asker) submit(ctx context.Context, key string, payload int) bool {
 			seen.certain, seen.done = true, true
 		case apierrors.IsAlreadyExists(err):
 			seen.certain = true
+		default:
+			seen.lost(err)
 		}
 	}).certain
 }

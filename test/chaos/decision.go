@@ -25,10 +25,12 @@ func (a *asker) decide(ctx context.Context, key string, spec v1alpha1.TaskDecisi
 	}
 	asked := operation{key: key, kind: opDecide, decision: spec.Action, attempt: spec.Attempt}
 	a.w.history.record(a.number, asked, func(seen *observation) {
-		if a.w.api.Create(ctx, decision) == nil {
-			a.w.tally.add("decisions: "+string(spec.Action), 1)
-			seen.certain, seen.done = true, true
+		if err := a.w.api.Create(ctx, decision); err != nil {
+			seen.lost(err)
+			return
 		}
+		a.w.tally.add("decisions: "+string(spec.Action), 1)
+		seen.certain, seen.done = true, true
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
@@ -37,6 +38,8 @@ type operation struct {
 type observation struct {
 	// certain is false where the answer was lost: it may have happened, and later still.
 	certain bool
+	// unsent says that it certainly never reached the API server.
+	unsent bool
 	// done: it was created, deleted or found. Else: it existed already, or there was none.
 	done bool
 
@@ -55,6 +58,11 @@ func (o *observation) see(s *v1alpha1.TaskSubmission) {
 	o.phase, o.reason, o.digest = s.Status.Phase, s.Status.Reason, s.Status.ResultDigest
 	o.uid, o.attempts, o.message = s.UID, s.Status.Attempts, s.Status.Message
 	o.spec, _ = v1alpha1.PayloadDigest(&s.Spec)
+}
+
+// lost notes that there was no answer.
+func (o *observation) lost(err error) {
+	o.unsent = utilnet.IsConnectionRefused(err)
 }
 
 // verdict reports whether the key's action itself came to an end, and not only this submission.

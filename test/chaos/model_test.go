@@ -34,6 +34,12 @@ func saw(payload string, phase v1alpha1.Phase, reason v1alpha1.Reason, digest st
 	return event{operation: operation{kind: opRead}, observation: observation{certain: true, done: true, phase: phase, reason: reason, digest: digest, spec: payload}}
 }
 
+// unsent has an event never reach the API server.
+func unsent(e event) event {
+	e.observation = observation{unsent: true}
+	return e
+}
+
 // forced has a delete take a finalizer away.
 func forced(e event) event {
 	e.forced = true
@@ -81,6 +87,7 @@ func TestLinearizable(t *testing.T) {
 		{"it is tried again though nobody was told so", inTurn(submitted(0, true), failed, noAnswer(retried()), success("a")), true},
 		{"it is tried again and seen in the next submission", inTurn(submitted(0, true), failed, retried(), deleted(true), submitted(0, true), pending, success("a")), true},
 		{"two delete by force at once, and both succeed", inTurn(submitted(0, true), long(forced(deleted(true))), long(forced(deleted(true))), submitted(0, true)), true},
+		{"what never left the client says nothing", inTurn(submitted(0, true), unsent(deleted(true)), success("a")), true},
 		{"planted: two delete at once, and both succeed", inTurn(submitted(0, true), long(deleted(true)), long(deleted(true)), submitted(0, false)), false},
 		{"planted: found though it was deleted by force", inTurn(submitted(0, true), forced(deleted(true)), success("a")), false},
 		{"planted: Success after Failed, and nobody asked for it", inTurn(submitted(0, true), failed, success("a"), retried()), false},
@@ -98,5 +105,17 @@ func TestLinearizable(t *testing.T) {
 				t.Errorf("the picture: %v", err)
 			}
 		})
+	}
+}
+
+func TestALongHistoryIsChecked(t *testing.T) {
+	events := []event{submitted(0, true), saw("0", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, "a")}
+	cancel := event{operation: operation{kind: opDecide, decision: v1alpha1.DecisionCancel}}
+	for range 60 { // decisions without an answer, and what never left the client
+		events = append(events, cancel, unsent(deleted(true)), saw("0", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, "a"))
+	}
+	history := operations(inTurn(events...), func(string, string) int { return 0 })
+	if wrong := linearizable(history, filepath.Join(t.TempDir(), "history.html")); len(wrong) > 0 {
+		t.Error(wrong)
 	}
 }

@@ -22,7 +22,7 @@ func (w *world) held(key string) bool { return draw(w.options.Seed, "held "+key)
 // that was found is gone all the same.
 func (a *asker) remove(ctx context.Context, key string) {
 	a.w.history.record(a.number, operation{key: key, kind: opDelete, forced: a.w.held(key)}, func(seen *observation) {
-		err := a.delete(ctx, key)
+		sent, err := a.delete(ctx, key)
 		switch {
 		case err == nil:
 			a.w.tally.add("submissions deleted", 1)
@@ -32,24 +32,28 @@ func (a *asker) remove(ctx context.Context, key string) {
 			seen.certain, seen.done = true, true
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 			seen.certain = true
+		default:
+			seen.lost(err)
+			seen.unsent = seen.unsent || !sent
 		}
 	})
 }
 
-func (a *asker) delete(ctx context.Context, key string) error {
+// delete says whether anything was sent that may remove the submission: of what is held, the finalizer's removal alone.
+func (a *asker) delete(ctx context.Context, key string) (sent bool, err error) {
 	s := &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: a.w.namespace, Name: key}}
 	if !a.w.held(key) {
-		return a.w.api.Delete(ctx, s)
+		return true, a.w.api.Delete(ctx, s)
 	}
 	if err := a.w.api.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
-		return err
+		return false, err
 	}
 	if err := a.w.api.Delete(ctx, s, client.Preconditions{UID: &s.UID}); err != nil {
-		return err
+		return false, err
 	}
 	pass(ctx, glance) // the operator sees it being deleted
 	release := fmt.Sprintf(`{"metadata": {"uid": %q, "finalizers": null}}`, s.UID)
-	return a.w.api.Patch(ctx, s, client.RawPatch(types.MergePatchType, []byte(release)))
+	return true, a.w.api.Patch(ctx, s, client.RawPatch(types.MergePatchType, []byte(release)))
 }
 
 // finish deletes by force whatever is still being deleted, and reports whether there was nothing left.
