@@ -128,6 +128,12 @@ chaos: controlplane ## Kill, stop and cut everything for DURATION, drawn from SE
 soak: controlplane ## Create and delete 5,000 submissions, and look for what they leave behind: about ten minutes.
 	TASKONCE_CYCLES=5000 go test -count=1 -timeout 60m -v -run '^TestController$$' -ginkgo.focus 'What comes and goes' ./internal/controller | grep -v '^=== '
 
+N ?= 100000
+
+.PHONY: bench-growth
+bench-growth: controlplane ## What N finished submissions cost a running operator, beside none: start, memory, sweep.
+	go run ./test/growth -n $(N)
+
 .PHONY: bench-quick
 bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
 	go run ./test/bench --quick
@@ -168,6 +174,10 @@ clean: ## Remove what was built here. The control plane's programs are in the us
 .PHONY: install
 install: ## Install the CRDs into the cluster of the current kubeconfig.
 	$(KUBECTL) apply --server-side -k config/crd
+
+.PHONY: freeze
+freeze: ## Keep what release VERSION installs, so that upgrades from it are tested from now on.
+	hack/freeze.sh $(VERSION)
 
 .PHONY: uninstall
 uninstall: ## Remove the CRDs, and with them every submission and record.

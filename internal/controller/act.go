@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/failpoint"
@@ -119,6 +121,10 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycle.Store) error {
 	finished := subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightFinished
 	stored, err := r.write(ctx, subject, step)
+	if subject.record.Object == nil && subject.flight != nil && nowhere(err) {
+		r.removeFlight(subject) // it has nothing to wait for, and holds a slot
+		return reconcile.TerminalError(fmt.Errorf("what an attempt came to (%s) is forgotten with its namespace or kind: %w", step.Action.Reason, err))
+	}
 	if err != nil {
 		return r.lost(subject, err)
 	}
@@ -163,6 +169,12 @@ func (r *Submissions) lost(subject *subject, err error) error {
 func refusedForGood(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || tooLarge(err)
+}
+
+// nowhere reports whether the API server said that a record cannot be created at all: its namespace is being deleted
+// or is gone, or its kind is.
+func nowhere(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // tooLarge reports whether etcd or the API server said that an object is too large; etcd's word has no reason.

@@ -11,6 +11,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -371,6 +373,29 @@ var _ = Describe("A submission that is deleted", func() {
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
 		Expect(w.effects("a")).To(Equal(2), "forgetting is what deleting a record means")
+	})
+
+	It("with its whole namespace is forgotten, and what it came to holds no slot", func() {
+		hold := make(chan struct{})
+		w.fake.On(1, effecttest.Applies(`{}`).HeldAfter(hold))
+		w.template("work")
+		w.submit("a")
+		_, err := w.pass("a")
+		Expect(err).NotTo(HaveOccurred())
+		w.awaitCall(effecttest.Execute, 1)
+		Expect(admin.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
+		w.remove("a") // as the namespace controller does
+		Expect(admin.Delete(ctx, w.record("a"))).To(Succeed())
+		close(hold)
+		w.landed("a")
+		Eventually(func() int {
+			_, err = w.pass("a")
+			return w.op.InFlight()
+		}).Should(BeZero())
+		Expect(err).To(MatchError(ContainSubstring("forgotten with its namespace")))
+		_, err = w.pass("a")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.op.Remembered()).To(BeZero())
 	})
 
 	It("keeps of a result of 5 MB a note, and the outcome", func() {

@@ -39,17 +39,18 @@ type world struct {
 }
 
 // newWorld starts a control plane, with controllers of kube-controller-manager where some are named, and a receiver.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, controllers ...string) *world {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
 	w := &world{T: t, bin: t.TempDir()}
 	w.must(harness.Build(t.Context(), w.bin, "", "./cmd/manager", "./test/receiver"))
-	plane, err := harness.Start(harness.Options{CRDs: true})
+	plane, err := harness.Start(harness.Options{CRDs: true, Controllers: controllers})
 	w.must(err)
 	w.plane = plane
 	t.Cleanup(func() { w.must(plane.Stop()) })
 	scheme := runtime.NewScheme()
 	w.must(clientgoscheme.AddToScheme(scheme))
+	w.must(apiextensionsv1.AddToScheme(scheme))
 	w.must(v1alpha1.AddToScheme(scheme))
 	w.client, err = client.New(plane.Config, client.Options{Scheme: scheme})
 	w.must(err)

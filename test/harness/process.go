@@ -119,3 +119,6 @@ func Build(ctx context.Context, dir, tags string, packages ...string) error {
 	}
 	return nil
 }
+
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
