@@ -117,6 +117,10 @@ KILLS ?= 100
 sql-kill: databases ## Kill operators and database servers with SIGKILL around COMMIT, KILLS times each, and compare the rows.
 	TASKONCE_SQLTX_KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'KilledAroundCommit$$' ./internal/effect/sqltx
 
+.PHONY: errors
+errors: controlplane ## Write docs/errors.md anew: what kubectl says when something is refused.
+	TASKONCE_WRITE_ERRORS=1 go test -count=1 ./internal/admission -ginkgo.focus 'documented'
+
 SEED ?= 0
 DURATION ?= 60s
 
@@ -159,7 +163,7 @@ build: ## Build the manager and the kubectl plugin into bin/.
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of the current kubeconfig, with your own rights.
-	go run ./cmd/manager --leader-elect=false --metrics-bind-address=0
+	go run ./cmd/manager --leader-elect=false --metrics-bind-address=0 --webhook-bind-address=0
 
 .PHONY: docker-build
 docker-build: ## Build the image IMG.

@@ -16,6 +16,8 @@ const (
 )
 
 // Approval says who must agree.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.distinctFromSubmitter) || !self.distinctFromSubmitter || (has(self.required) && self.required)",message="distinctFromSubmitter speaks of an approval that is not asked for: set required to true"
 type Approval struct {
 	// True: nothing happens before a TaskDecision with the action Approve.
 	// +optional

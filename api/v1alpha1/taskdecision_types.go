@@ -58,6 +58,7 @@ const (
 // TaskDecisionSpec is the answer. It is immutable.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a decision cannot be changed: make another one"
+// +kubebuilder:validation:XValidation:rule="!has(self.templateDigest) || self.action == 'Approve'",message="only an Approve has a templateDigest: leave it out"
 type TaskDecisionSpec struct {
 	// The name of the submission.
 	// +required

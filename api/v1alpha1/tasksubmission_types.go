@@ -51,6 +51,7 @@ type TaskSubmissionSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 512",message="a key has at most 512 bytes"
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'\p{Cc}|^\p{Z}|\p{Z}$')`,message="a key has no control characters, and no white space at either end: remove them"
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 
 	// The template that says what the action does.

@@ -34,6 +34,7 @@ type TaskTemplate struct {
 //
 // +kubebuilder:validation:XValidation:rule=`(has(self.idempotencyKey) ? self.idempotencyKey : "") == (has(oldSelf.idempotencyKey) ? oldSelf.idempotencyKey : "")`,message="idempotencyKey cannot be changed: actions that were done would get new keys and be done again; make a new template"
 // +kubebuilder:validation:XValidation:rule=`(has(self.businessKey) ? self.businessKey : "") == (has(oldSelf.businessKey) ? oldSelf.businessKey : "")`,message="businessKey cannot be changed: what was claimed under the old one would be done again; make a new template"
+// +kubebuilder:validation:XValidation:rule="!has(self.onBusinessKeyConflict) || self.onBusinessKeyConflict != 'Fail' || has(self.businessKey)",message="onBusinessKeyConflict speaks of a business key, and the template has none: set businessKey"
 type TaskTemplateSpec struct {
 	// What parameters a submission must have: a structural OpenAPI v3 schema. Left out, any object is allowed.
 	// +optional

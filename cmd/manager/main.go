@@ -104,17 +104,18 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
 }
 
-// setup wires the reconcilers. It is the only place that knows concrete effects.
+// setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
 func setup(mgr ctrl.Manager, options *options) error {
 	httpOptions := httpcall.Options{
 		Secret: secretReader(mgr.GetClient()), MaxResponseBytes: options.maxResponseBytes,
 		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
 	}
 	off := faults(&httpOptions)
-	plans := controller.NewPlans(effect.Compilers{
+	compilers := effect.Compilers{
 		HTTP: httpcall.New(httpOptions),
 		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,
-	})
+	}
+	plans := controller.NewPlans(compilers)
 	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
@@ -126,5 +127,6 @@ func setup(mgr ctrl.Manager, options *options) error {
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
 		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
+		setupWebhooks(mgr, options, plans, compilers),
 	)
 }

@@ -24,6 +24,12 @@ type options struct {
 	version                 bool
 	metricsAddress          string
 	probeAddress            string
+	webhookAddress          string
+	webhookService          string
+	webhookNamespace        string
+	webhookSecret           string
+	webhookConfigurations   string
+	webhookCertDir          string
 	leaderElect             bool
 	leaderElectionNamespace string
 	leaseDuration           time.Duration
@@ -51,6 +57,12 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
+	flags.StringVar(&o.webhookAddress, "webhook-bind-address", ":9443", "Where the admission webhooks are served; 0 turns them off.")
+	flags.StringVar(&o.webhookService, "webhook-service-name", "taskonce-webhook-service", "The Service that the API server calls the webhooks by.")
+	flags.StringVar(&o.webhookNamespace, "webhook-service-namespace", "", "The namespace of that Service, and of the Secret with its certificate; outside a cluster it must be given.")
+	flags.StringVar(&o.webhookSecret, "webhook-secret-name", "taskonce-webhook-cert", "The Secret in which the replicas keep the webhooks' certificate. They make and renew it themselves.")
+	flags.StringVar(&o.webhookConfigurations, "webhook-configuration-name", "taskonce-admission", "The webhook configurations, mutating and validating, that are told whom to trust.")
+	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "A folder with tls.crt and tls.key that somebody else keeps, such as cert-manager, who then also fills in caBundle; they are read again when they change.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
 	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long the others wait for a leader that is silent before one of them takes over.")

@@ -27,6 +27,7 @@ var rights = []right{
 	{"taskonce.dev", "taskdecisions", "", "get list watch"},
 	{"taskonce.dev", "taskdecisions", "status", "update"},
 	{"", "secrets", "", "get"},
+	{"authorization.k8s.io", "subjectaccessreviews", "", "create"},
 }
 
 // CheckInstallation returns nil where the kinds are installed and the rights are granted, and otherwise one error that

@@ -13,6 +13,7 @@ import (
 const (
 	receiverAddress = "127.0.0.1:8090" // the samples name it
 	probeAddress    = "127.0.0.1:8081"
+	webhookAddress  = "127.0.0.1:9443"
 
 	// stopPatience is longer than the manager's own grace period for effects that are under way.
 	stopPatience = time.Minute
@@ -40,13 +41,29 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.c.InstallAdmission(ctx, webhookAddress); err != nil {
+		return err
+	}
+	manager := harness.Manager{
+		Program: filepath.Join(w.bin, "manager"), Kubeconfig: kubeconfig, Log: w.log("manager"), Probe: probeAddress, Webhooks: webhookAddress,
+	}
+	if err := w.launch(ctx, "http://"+probeAddress+"/readyz", manager.Launch); err != nil {
+		return err
+	}
+	return w.applyTemplates(ctx)
+}
+
+// applyTemplates waits for the webhooks: without them no template is taken.
+func (w *world) applyTemplates(ctx context.Context) error {
+	if err := w.c.AwaitWebhooks(ctx); err != nil {
+		return err
+	}
 	for _, template := range templates {
 		if _, _, err := w.c.Kubectl(ctx, "apply", "-n", "default", "-f", "config/samples/template-"+template+".yaml"); err != nil {
 			return err
 		}
 	}
-	manager := harness.Manager{Program: filepath.Join(w.bin, "manager"), Kubeconfig: kubeconfig, Log: w.log("manager"), Probe: probeAddress}
-	return w.launch(ctx, "http://"+probeAddress+"/readyz", manager.Launch)
+	return nil
 }
 
 func (w *world) log(program string) string { return filepath.Join(w.c.Dir, program+".log") }

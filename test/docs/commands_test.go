@@ -75,11 +75,21 @@ func newReader(t *testing.T) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.manager, err = harness.Manager{Program: filepath.Join(bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log")}.Launch()
+	webhooks, err := harness.UnusedAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plane.InstallAdmission(t.Context(), webhooks); err != nil {
+		t.Fatal(err)
+	}
+	r.manager, err = harness.Manager{Program: filepath.Join(bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log"), Webhooks: webhooks}.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.manager.Kill)
+	if err := plane.AwaitWebhooks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 

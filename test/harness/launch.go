@@ -2,7 +2,7 @@ package harness
 
 import "context"
 
-// Manager says how an operator process is run: alone, unless its flags say otherwise, without metrics, and with
+// Manager says how an operator process is run: alone, unless its flags say otherwise, without metrics, without webhooks unless told, and with
 // receivers on this machine allowed.
 type Manager struct {
 	// Program is the path of the operator, and Kubeconfig that of what ManagerKubeconfig wrote.
@@ -11,6 +11,8 @@ type Manager struct {
 	Log string
 	// Environment is added to this process's own.
 	Environment []string
+	// Webhooks is where it serves its webhooks, as InstallAdmission was told. Empty: it serves none.
+	Webhooks string
 	// Flags are added to, or replace, those that every such process has.
 	Flags []string
 	// Probe is the address of its probes. Empty: Start takes an unused one, and Launch gives it none.
@@ -25,6 +27,11 @@ func (m Manager) Launch() (*Process, error) {
 	flags := []string{
 		"--kubeconfig=" + m.Kubeconfig, "--leader-elect=false", "--metrics-bind-address=0",
 		"--health-probe-bind-address=" + m.Probe, "--allow-loopback-receivers",
+	}
+	if m.Webhooks == "" {
+		flags = append(flags, "--webhook-bind-address=0")
+	} else {
+		flags = append(flags, "--webhook-bind-address="+m.Webhooks, "--webhook-service-namespace="+ManagerNamespace)
 	}
 	return Launch("manager", m.Log, m.Environment, m.Program, append(flags, m.Flags...)...)
 }

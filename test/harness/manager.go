@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -59,37 +60,47 @@ func (c *ControlPlane) managerToken(ctx context.Context) (string, error) {
 	return answer.Status.Token, nil
 }
 
+// applyRights applies what a manager outside the cluster needs too: no Deployment, no Service, no CRDs.
 func (c *ControlPlane) applyRights(ctx context.Context) error {
+	return c.applyKinds(ctx, nil, "Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+}
+
+// applyKinds applies the objects of some kinds of config/default, after an edit.
+func (c *ControlPlane) applyKinds(ctx context.Context, edit func(*unstructured.Unstructured) error, kinds ...string) error {
 	rendered, _, err := c.Kubectl(ctx, "kustomize", "config/default")
 	if err != nil {
 		return err
 	}
-	rights, err := selectRights([]byte(rendered))
+	selected, err := selectKinds([]byte(rendered), edit, kinds)
 	if err != nil {
 		return fmt.Errorf("config/default: %w", err)
 	}
-	_, _, err = c.kubectl(ctx, rights, "apply", "--server-side", "--force-conflicts", "-f", "-")
+	_, _, err = c.kubectl(ctx, selected, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err
 }
 
-// selectRights keeps what a manager outside the cluster needs too: no Deployment, no Service, no CRDs.
-func selectRights(manifests []byte) ([]byte, error) {
-	var rights bytes.Buffer
+func selectKinds(manifests []byte, edit func(*unstructured.Unstructured) error, kinds []string) ([]byte, error) {
+	var selected bytes.Buffer
 	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096); ; {
 		object := unstructured.Unstructured{}
 		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
-			return rights.Bytes(), nil
+			return selected.Bytes(), nil
 		} else if err != nil {
 			return nil, err
 		}
-		switch object.GetKind() {
-		case "Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
-			json, err := object.MarshalJSON()
-			if err != nil {
+		if !slices.Contains(kinds, object.GetKind()) {
+			continue
+		}
+		if edit != nil {
+			if err := edit(&object); err != nil {
 				return nil, err
 			}
-			rights.Write(json) // ends in a newline; kubectl reads JSON documents one after another
-			rights.WriteString("---\n")
 		}
+		json, err := object.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		selected.Write(json) // ends in a newline; kubectl reads JSON documents one after another
+		selected.WriteString("---\n")
 	}
 }
