@@ -153,8 +153,14 @@ func (w *world) checkAction(name string, was, next *v1alpha1.Action) {
 
 // checkRemoval checks what a process deletes.
 func (w *world) checkRemoval(p *process, object client.Object) {
-	r := object.(*v1alpha1.TaskRecord)
 	name := p.pass.action.Name
+	if s, ok := object.(*v1alpha1.TaskSubmission); ok {
+		if !s.Status.Phase.Terminal() {
+			w.violate("I9: %s is removed, and it has not finished", name)
+		}
+		return
+	}
+	r := object.(*v1alpha1.TaskRecord)
 	if r.Spec.Type == v1alpha1.RecordBusinessKey {
 		if r.Spec.Holder.Record != p.pass.record.Object.Name {
 			w.violate("I7: the business key that another submission holds is given free by %s", name)

@@ -44,7 +44,8 @@ import (
 //
 // What is left out: more than two processes and two keys; limits and bulkheads (they only delay); wake-ups (a process
 // may look at anything at any moment, so a wake-up that is never sent is not found here); receivers that take an action
-// on and finish it later (InProgress); notBefore, notAfter and suspension; clocks of different speed. The reads and
+// on and finish it later (InProgress); notBefore, notAfter and suspension; refused
+// credentials; the removal of finished submissions by the operator; clocks of different speed. The reads and
 // writes of one step of a pass (a live look and a delete, a record and its second try without the result) are one
 // step here; the steps of a pass are interleaved with everything.
 const tick = 5 * time.Second
