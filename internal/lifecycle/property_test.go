@@ -35,7 +35,7 @@ func (d dice) time() *metav1.Time {
 }
 
 func (d dice) outcome() v1alpha1.Outcome {
-	return pick(d, v1alpha1.OutcomeApplied, v1alpha1.OutcomeNotApplied, v1alpha1.OutcomeInProgress, v1alpha1.OutcomeUnknown)
+	return pick(d, v1alpha1.OutcomeApplied, v1alpha1.OutcomeNotApplied, v1alpha1.OutcomeNotApplied, v1alpha1.OutcomeInProgress, v1alpha1.OutcomeUnknown)
 }
 
 func randomObservation(seed uint64) Observation {
@@ -172,7 +172,7 @@ func (d dice) flight(o *Observation) {
 	}
 	if o.Flight.State == FlightFinished {
 		o.Flight.Report = Report{
-			Outcome: d.outcome(), Permanent: d.chance(50), Missing: d.chance(20), Unauthorized: d.chance(20), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
+			Outcome: d.outcome(), Permanent: d.chance(25), Missing: d.chance(10), Unauthorized: d.chance(10), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
 		}
 		if o.Flight.Report.Outcome == v1alpha1.OutcomeApplied {
 			o.Flight.Report.Result, o.Flight.Report.ResultDigest = []byte(`"mine"`), "sha256:mine"
