@@ -122,7 +122,7 @@ func (e *evidence) judgeCalls(key string, calls []ledger.Entry) []string {
 		if payload < 0 {
 			say(call, "I10: bad input was sent")
 		}
-		if actionOf(key).approval && !e.decided(key, "0", v1alpha1.DecisionApprove) {
+		if actionOf(key).approval && !e.approved(&r) {
 			say(call, "approval: nobody approved it")
 		}
 		if !actionOf(key).kind.tells() && moveIn(call).loses() && !e.answered(key, call.Attempt) {
@@ -143,6 +143,14 @@ func (e *evidence) answered(key, attempt string) bool {
 func (e *evidence) decided(key, attempt string, action v1alpha1.DecisionAction) bool {
 	return slices.ContainsFunc(e.decisions, func(d v1alpha1.TaskDecision) bool {
 		return d.Spec.Submission == key && strconv.Itoa(int(d.Spec.Attempt)) == attempt && d.Spec.Action == action && d.Status.State == v1alpha1.DecisionApplied
+	})
+}
+
+// approved reports whether a record names somebody's approval. What became of that decision is not asked: from an old copy
+// of a submission that was just deleted an action may begin whose approval another replica refuses as nobody's.
+func (e *evidence) approved(r *v1alpha1.TaskRecord) bool {
+	return r.Spec.Action.Approval != nil && slices.ContainsFunc(e.decisions, func(d v1alpha1.TaskDecision) bool {
+		return d.UID == r.Spec.Action.Approval.UID && d.Spec.Submission == r.Spec.Key && d.Spec.Action == v1alpha1.DecisionApprove
 	})
 }
 

@@ -56,6 +56,10 @@ func TestJudge(t *testing.T) {
 	refused := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 1, v1alpha1.DecisionRefused)
 	another := given("letter-00001", success, v1alpha1.ReasonApplied, 1, moveDropAfter).with("letter-00001", v1alpha1.DecisionConfirmApplied, 2, v1alpha1.DecisionApplied)
 	approved := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply).with("bonus-00001", v1alpha1.DecisionApprove, 0, v1alpha1.DecisionApplied)
+	approved.decisions[0].UID = "d"
+	approved.records["bonus-00001"].Spec.Action.Approval = &v1alpha1.DecisionRef{UID: "d"}
+	forged := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
+	forged.records["bonus-00001"].Spec.Action.Approval = &v1alpha1.DecisionRef{UID: "d"}
 	unclaimed := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	unclaimed.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: "gone", UID: "gone"}}}}
 	successor := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
@@ -89,6 +93,7 @@ func TestJudge(t *testing.T) {
 		{"not approved", given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply), "approval"},
 		{"another payload was sent", foreign, "I6: another payload"},
 		{"bad input was sent", bad, "I10"},
+		{"approved by a decision that nobody made", forged, "approval"},
 		{"a claim that nobody holds", unclaimed, "leak"},
 		{"a claim that the holder's successor does not know of", successor, "leak"},
 		{"something leaks", leaking, "leak"},
