@@ -57,13 +57,14 @@ func startOperator() *doorkeeper {
 	Expect(err).NotTo(HaveOccurred())
 	compilers := effect.Compilers{HTTP: httpcall.New(httpcall.Options{AllowLoopback: true, Secret: secretOf(mgr.GetClient())})}
 	plans := controller.NewPlans(compilers)
-	records := &record.Store{Client: mgr.GetClient()}
+	receivers := controller.NewReceivers(clock.RealClock{})
 	op := &controller.Submissions{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: records, Plans: plans, Executor: "admission-suite", Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
+		Plans: plans, Receivers: receivers, Executor: "admission-suite", Clock: clock.RealClock{},
 	}
 	op.Init(100)
 	Expect(op.SetupWithManager(mgr, 4, 5*time.Second)).To(Succeed())
-	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: plans}).SetupWithManager(mgr)).To(Succeed())
+	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr)).To(Succeed())
 	Expect(mgr.Add(&controller.DueLoop{Submissions: op, Interval: 200 * time.Millisecond})).To(Succeed())
 
 	uncached, err := client.New(managerConfig, client.Options{Scheme: scheme})
