@@ -50,7 +50,7 @@ generate: ## Generate the DeepCopy methods and the plugin's reference.
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's ClusterRole.
-	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
+	$(CONTROLLER_GEN) crd:maxDescLen=140,generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:dir=$(OUT)/config/rbac
 
 .PHONY: fmt
