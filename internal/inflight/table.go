@@ -22,6 +22,7 @@ type Table struct {
 	mu        sync.Mutex
 	flights   map[types.NamespacedName]*Flight
 	bulkheads map[types.NamespacedName]*bulkhead
+	held      map[types.NamespacedName]*bulkhead // whose places outlast their flights
 	asking    map[types.NamespacedName]*bulkhead // who waits in a queue, or was woken from it and has not answered
 	draining  bool
 }
@@ -33,6 +34,7 @@ func New(clock clock.Clock, limit int, wake func(types.NamespacedName)) *Table {
 		clock: clock, limit: limit, wake: wake,
 		flights:   map[types.NamespacedName]*Flight{},
 		bulkheads: map[types.NamespacedName]*bulkhead{},
+		held:      map[types.NamespacedName]*bulkhead{},
 		asking:    map[types.NamespacedName]*bulkhead{},
 	}
 }
@@ -77,7 +79,8 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *
 	}
 	hold := t.bulkhead(ticket.Bulkhead)
 	now := t.clock.Now()
-	if len(t.flights) >= t.limit || hold.used >= hold.limit {
+	mine := t.held[ticket.Action] == hold
+	if len(t.flights) >= t.limit || (hold.used >= hold.limit && !mine) {
 		hold.enqueue(ticket.Action)
 		t.asking[ticket.Action] = hold
 		return nil, time.Time{}, nil
@@ -88,7 +91,9 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *
 	}
 	hold.leave(ticket.Action)
 	delete(t.asking, ticket.Action)
-	hold.used++
+	if !mine {
+		hold.used++
+	}
 	flight = &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.flights[ticket.Action] = flight
 	return flight, time.Time{}, nil
@@ -128,7 +133,9 @@ func (t *Table) remove(flight *Flight) {
 	}
 	delete(t.flights, flight.ticket.Action)
 	hold := t.bulkheads[flight.ticket.Bulkhead.Template]
-	hold.used--
+	if t.held[flight.ticket.Action] != hold {
+		hold.used--
+	}
 	next := t.next(hold)
 	t.forget(hold)
 	t.mu.Unlock()
