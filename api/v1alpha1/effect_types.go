@@ -6,7 +6,7 @@ import (
 
 // Effect is the side effect: exactly one kind of it.
 //
-// +kubebuilder:validation:ExactlyOneOf=http;sql
+// +kubebuilder:validation:ExactlyOneOf=http;sql;job
 type Effect struct {
 	// One HTTP request.
 	// +optional
@@ -15,6 +15,10 @@ type Effect struct {
 	// One SQL transaction.
 	// +optional
 	SQL *SQLEffect `json:"sql,omitempty"`
+
+	// One Job.
+	// +optional
+	Job *JobEffect `json:"job,omitempty"`
 }
 
 // Receiver says what the template's author knows of the receiver.

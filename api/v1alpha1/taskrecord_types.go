@@ -249,6 +249,20 @@ type Attempt struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Location string `json:"location,omitempty"`
+
+	// The number in the name of its Job: that of the attempt which named it. Attempts share one until it was seen
+	// finished.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Job int32 `json:"job,omitempty"`
+
+	// True: its Job was seen finished, so that a later attempt makes another one.
+	// +optional
+	Finished bool `json:"finished,omitempty"`
+
+	// True: an earlier Job was in doubt when this one was named, so what becomes of this one does not settle the action.
+	// +optional
+	Doubt bool `json:"doubt,omitempty"`
 }
 
 // Open reports whether the attempt was begun and has no outcome yet.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -24,6 +25,7 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
+	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
 )
@@ -104,6 +106,12 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
 }
 
+// live reads past the cache.
+type live struct {
+	client.Reader
+	client.Writer
+}
+
 // setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
 func setup(mgr ctrl.Manager, options *options) error {
 	httpOptions := httpcall.Options{
@@ -111,9 +119,11 @@ func setup(mgr ctrl.Manager, options *options) error {
 		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
 	}
 	off := faults(&httpOptions)
+	jobOptions := job.Options{Client: live{mgr.GetAPIReader(), mgr.GetClient()}, Cache: mgr.GetCache()}
 	compilers := effect.Compilers{
 		HTTP: httpcall.New(httpOptions),
 		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,
+		Job:  job.New(jobOptions),
 	}
 	plans := controller.NewPlans(compilers)
 	receivers := controller.NewReceivers(clock.RealClock{})

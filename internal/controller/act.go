@@ -108,6 +108,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		subject.flight.Acknowledge()
 		r.memory.began(subject.action, stored, subject.flight.Started())
 		subject.keep(stored)
+		r.place(subject.action, stored)
 		return nil
 	case refusedForGood(err):
 		r.removeFlight(subject) // it did not land, and the wait before the next try must not hold a slot
@@ -129,6 +130,7 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 		return r.lost(subject, err)
 	}
 	failpoint.Here(failpoint.AfterConclude)
+	r.place(subject.action, stored)
 	if finished {
 		r.removeFlight(subject)
 	}

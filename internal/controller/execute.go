@@ -17,7 +17,8 @@ import (
 
 // launch runs the effect of the attempt that was granted, outside the reconcile workers.
 func (r *Submissions) launch(subject *subject) {
-	attempt := r.attempt(subject, subject.flight)
+	attempt := r.attempt(subject)
+	attempt.Deadline = subject.flight.Deadline()
 	run, digest := subject.plan.Effect.Execute, subject.template.Digest
 	template := r.templateOf(subject)
 	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
@@ -60,7 +61,8 @@ func (r *Submissions) check(subject *subject, step lifecycle.Check) {
 	}
 	subject.flight, subject.full = flight, false
 	r.memory.keep(subject.action, subject.record.Object)
-	attempt := r.attempt(subject, flight)
+	attempt := r.attempt(subject)
+	attempt.Deadline = flight.Deadline()
 	flight.Acknowledge() // a question needs no record: it causes nothing
 	flight.Launch(func(ctx context.Context) lifecycle.Report { return checkReport(guarded(ctx, attempt, ask)) })
 }
@@ -82,13 +84,14 @@ func (r *Submissions) templateOf(subject *subject) types.NamespacedName {
 }
 
 // attempt is what the effect is told. Everything comes from the record: it outlives the submission.
-func (r *Submissions) attempt(subject *subject, flight flight) effect.Attempt {
+func (r *Submissions) attempt(subject *subject) effect.Attempt {
 	action := subject.record.Object.Spec.Action
 	attempt := effect.Attempt{
 		Namespace: subject.action.Namespace, Name: subject.action.Name, Key: subject.record.Object.Spec.Key,
 		DownstreamKey: r.downstreamKey(subject.action), BusinessKey: action.BusinessKey,
 		Template: subject.record.Object.Spec.Template, Scope: r.Scope, PayloadDigest: action.PayloadDigest,
-		Number: action.Attempt.Number, Deadline: flight.Deadline(), Traceparent: action.Traceparent, Location: action.Attempt.Location,
+		Number: action.Attempt.Number, Traceparent: action.Traceparent, Location: action.Attempt.Location,
+		Record: subject.record.Object.UID, Job: action.Attempt.Job,
 		Parameters: []byte("{}"),
 	}
 	if action.Parameters != nil {
@@ -134,6 +137,7 @@ func reportOf(outcome effect.Outcome, err error) lifecycle.Report {
 			Outcome: outcome.Kind, Permanent: outcome.Permanent, Message: outcome.Message, Result: outcome.Result,
 			ResultDigest: outcome.ResultDigest, RetryAfter: outcome.RetryAfter, Location: outcome.Location,
 			Unauthorized: outcome.Credentials == effect.CredentialsRefused,
+			Final:        outcome.Final || outcome.Finished, Finished: outcome.Finished,
 		}
 	}
 	var missing *effect.DependencyError

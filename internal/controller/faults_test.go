@@ -25,7 +25,7 @@ type faults struct {
 
 // rule is applied to the next requests that it matches, so many times.
 type rule struct {
-	verb    string // create, update, status, delete or get
+	verb    string // create, update, patch, status, delete or get
 	matches func(client.Object) bool
 	times   int
 	do      func(object client.Object, send func(client.Object) error) error
@@ -118,6 +118,9 @@ func (f *faults) intercepted(inner client.WithWatch, namespace string, check fun
 		},
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 			return f.through("update", object, func(object client.Object) error { return c.Update(ctx, object, options...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			return f.through("patch", object, func(object client.Object) error { return c.Patch(ctx, object, patch, options...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return f.through("delete", object, func(object client.Object) error { return c.Delete(ctx, object, options...) })

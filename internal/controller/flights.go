@@ -27,6 +27,8 @@ type flights interface {
 	Lookup(types.NamespacedName) flight
 	Leave(types.NamespacedName)
 	Actions() []types.NamespacedName
+	Hold(action, template types.NamespacedName)
+	Free(types.NamespacedName)
 	Close()
 }
 

@@ -28,6 +28,8 @@ var rights = []right{
 	{"taskonce.dev", "taskdecisions", "status", "update"},
 	{"", "secrets", "", "get"},
 	{"authorization.k8s.io", "subjectaccessreviews", "", "create"},
+	{"batch", "jobs", "", "get list watch create patch delete"},
+	{"", "pods", "", "list"},
 }
 
 // CheckInstallation returns nil where the kinds are installed and the rights are granted, and otherwise one error that

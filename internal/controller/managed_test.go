@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
+	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/record"
 )
 
@@ -29,8 +31,10 @@ import (
 // has in a cluster, but for one namespace.
 type managed struct {
 	*world
-	wire *wire
-	stop func()
+	wire    *wire
+	compile effect.Compiler
+	started int
+	stop    func()
 }
 
 // wire counts what a manager sends to the API server.
@@ -71,14 +75,39 @@ func newManaged(compilers ...effect.Compiler) *managed {
 	namespace, err := plane.Namespace(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	w := &managed{world: &world{namespace: namespace, fake: effecttest.New(), faults: &faults{}}, wire: &wire{}}
-	compile := w.fake.Compiler()
+	w.compile = w.fake.Compiler()
 	if len(compilers) > 0 {
-		compile = compilers[0]
+		w.compile = compilers[0]
 	}
+	w.start()
+	DeferCleanup(w.checkManaged)
+	return w
+}
+
+// restart has the operator end in order, and another process take its place.
+func (w *managed) restart() {
+	GinkgoHelper()
+	w.stop()
+	w.start()
+}
+
+// throughAPI reads past the cache.
+type throughAPI struct {
+	client.Reader
+	client.Writer
+}
+
+func (w *managed) start() {
+	GinkgoHelper()
+	w.started++
 	mgr := w.manager()
 	op := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
-		Plans: controller.NewPlans(effect.Compilers{HTTP: compile}), Receivers: controller.NewReceivers(clock.RealClock{}), Executor: "managed-" + namespace, Clock: clock.RealClock{},
+		Plans: controller.NewPlans(effect.Compilers{
+			HTTP: w.compile, Job: job.New(job.Options{Client: throughAPI{mgr.GetAPIReader(), mgr.GetClient()}, Cache: mgr.GetCache()}),
+		}),
+		Receivers: controller.NewReceivers(clock.RealClock{}),
+		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: clock.RealClock{},
 	}
 	op.Init(100)
 	Expect(op.SetupWithManager(mgr, 4, 10*time.Second)).To(Succeed())
@@ -92,9 +121,7 @@ func newManaged(compilers ...effect.Compiler) *managed {
 		cancel()
 		Eventually(stopped).Should(Receive(BeNil()))
 	})
-	DeferCleanup(w.checkManaged)
 	Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
-	return w
 }
 
 func (w *managed) manager() ctrl.Manager {

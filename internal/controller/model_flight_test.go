@@ -60,6 +60,10 @@ func (t *modelFlights) Actions() []types.NamespacedName { return sortedNames(t.a
 
 func (t *modelFlights) Close() {}
 
+func (t *modelFlights) Hold(types.NamespacedName, types.NamespacedName) {}
+
+func (t *modelFlights) Free(types.NamespacedName) {}
+
 func (f *modelFlight) Started() time.Time  { return f.started }
 func (f *modelFlight) Deadline() time.Time { return f.deadline }
 func (f *modelFlight) Acknowledge()        { f.state = lifecycle.FlightGranted }

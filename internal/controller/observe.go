@@ -32,6 +32,7 @@ type subject struct {
 	claim     lifecycle.Claim
 	decisions []v1alpha1.TaskDecision
 
+	told   bool   // a watch told of what an attempt of it started
 	flight flight // nil: none
 	full   bool   // a slot was asked for, and there was none
 	freeAt time.Time
@@ -46,23 +47,24 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	}
 	flight := r.flights.Lookup(action)
 	submission, err := r.find(ctx, action, len(decisions) > 0)
-	if err == nil && submission == nil && flight != nil {
+	told := r.told.has(action)
+	if err == nil && submission == nil && (flight != nil || told) {
 		// It may be out of the cache because another process wrote a verdict on the input, from an older template.
 		submission, err = r.find(ctx, action, true)
 	}
 	if err != nil {
 		return nil, err
 	}
-	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight}
+	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight, told: told}
 	if flight != nil && (submission == nil || !submission.Status.Phase.Terminal()) {
 		// Where a status speaks of an end, another process wrote it: what is remembered is older than that, and would be
 		// written over a Success (I5).
 		subject.record = r.memory.recall(action)
 	}
 	switch {
-	case submission != nil && flight == nil && len(decisions) == 0 && r.memory.isSettled(action, submission.UID):
+	case submission != nil && flight == nil && len(decisions) == 0 && !told && r.memory.isSettled(action, submission.UID):
 		return nil, nil // its end was written; the cache has not seen it yet
-	case submission == nil && flight == nil && len(decisions) == 0:
+	case submission == nil && flight == nil && len(decisions) == 0 && !told:
 		r.forget(action)
 		return nil, nil
 	case submission == nil && subject.record.Object == nil:
@@ -70,6 +72,10 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 			return nil, err
 		}
 		if subject.record.Object == nil {
+			if flight == nil {
+				r.flights.Free(action)
+				r.forget(action)
+			}
 			return nil, r.refuseOrphaned(ctx, subject)
 		}
 	}
@@ -175,7 +181,7 @@ func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader
 	subject.template = lifecycle.Template{
 		State: lifecycle.TemplateReady, Spec: &template.Spec, Digest: compiled.Digest, Timeout: traits.Timeout,
 		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, SettleAfter: traits.SettleAfter,
-		Pause: r.Receivers.pause(name, compiled.Digest),
+		Detached: traits.Detached, Pause: r.Receivers.pause(name, compiled.Digest),
 	}
 	return nil
 }

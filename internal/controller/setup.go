@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -27,7 +28,7 @@ const (
 )
 
 // CacheOptions is what the manager's cache must hold: submissions that have not finished and decisions that are
-// pending, all without managed fields. Memory grows with the work in hand, not with history.
+// pending, and Jobs of ours, all without managed fields. Memory grows with the work in hand, not with history.
 func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -36,14 +37,15 @@ func CacheOptions() cache.Options {
 				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseSuccess)),
 				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseFailed)),
 			)},
+			&batchv1.Job{}:           {Label: jobsOfOurs, Transform: stripJob},
 			&v1alpha1.TaskDecision{}: {Field: fields.OneTermEqualSelector("status.state", string(v1alpha1.DecisionPending))},
 		},
 	}
 }
 
-// ClientOptions is how the manager's client must read: records and Secrets live, the rest from the cache.
+// ClientOptions is how the manager's client must read: records, Secrets and pods live, the rest from the cache.
 func ClientOptions() client.Options {
-	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&v1alpha1.TaskRecord{}, &corev1.Secret{}}}}
+	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&v1alpha1.TaskRecord{}, &corev1.Secret{}, &corev1.Pod{}}}}
 }
 
 // SetupWithManager registers the reconciler with workers that reconcile at once, and what drains it on shutdown
@@ -59,6 +61,7 @@ func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time
 		// Status is ours alone: what we write there is no news. Deleting an object raises its generation.
 		For(&v1alpha1.TaskSubmission{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.TaskTemplate{}, handler.EnqueueRequestsFromMapFunc(r.ofTemplate), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&batchv1.Job{}, r.jobEvents(), builder.WithPredicates(jobsThatMatter)).
 		Watches(&v1alpha1.TaskDecision{}, handler.EnqueueRequestsFromMapFunc(ofDecision)).
 		WatchesRawSource(&r.queue).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).

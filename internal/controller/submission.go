@@ -54,6 +54,7 @@ type Submissions struct {
 	flights flights
 	memory  *memory
 	waiting *waiting
+	told    told
 	queue   wakeQueue
 }
 
@@ -75,11 +76,16 @@ var errTooManySteps = errors.New("the submission went on without end: this is a 
 
 // Reconcile takes one submission as far as it goes without waiting.
 func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	version := r.told.version(request.NamespacedName)
 	subject, err := r.observe(ctx, request.NamespacedName)
-	if err != nil || subject == nil {
-		return ctrl.Result{}, err
+	result := ctrl.Result{}
+	if err == nil && subject != nil {
+		result, err = r.drive(ctx, subject)
 	}
-	return r.drive(ctx, subject)
+	if err == nil && result.RequeueAfter == 0 {
+		r.told.done(request.NamespacedName, version)
+	}
+	return result, err
 }
 
 // drive advances until there is something to wait for. A conflict is no error: the next pass meets a newer copy.
@@ -121,9 +127,14 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 			return ctrl.Result{}, err
 		}
 	}
+	if err := r.settleDetached(ctx, subject); err != nil {
+		return ctrl.Result{}, err
+	}
 	if subject.submission == nil && subject.flight == nil {
 		r.leave(subject)
-		return ctrl.Result{}, nil
+		if !subject.told || !holds(subject) {
+			return ctrl.Result{}, nil
+		}
 	}
 	return ctrl.Result{RequeueAfter: wait.In}, nil
 }
@@ -151,6 +162,7 @@ func (r *Submissions) observation(subject *subject) lifecycle.Observation {
 		observation.Flight = lifecycle.Flight{State: lifecycle.FlightFull, FreeAt: subject.freeAt}
 	}
 	if subject.record.Object != nil {
+		observation.Runs = r.runs(subject)
 		observation.Sighted = r.memory.sighted(subject.action, subject.record.Object)
 	}
 	return observation

@@ -47,7 +47,7 @@ var _ = BeforeSuite(func() {
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 
 	var err error
-	plane, err = harness.Start(harness.Options{})
+	plane, err = harness.Start(harness.Options{Controllers: []string{"job-controller", "garbage-collector-controller"}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return plane.Stop() })
 	kubeconfig, err := plane.ManagerKubeconfig(ctx)

@@ -18,6 +18,7 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
+	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/record"
 )
@@ -63,7 +64,7 @@ func (w *world) operatorAt(executor string, clock clock.Clock) *controller.Submi
 	live := w.faults.intercepted(managerClient, w.namespace, w.checkWrite)
 	op := &controller.Submissions{
 		Client: filtered(live), Live: live, Records: &record.Store{Client: live},
-		Plans:     controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler()}),
+		Plans:     controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler(), Job: job.New(job.Options{Client: live, Cache: live})}),
 		Receivers: controller.NewReceivers(clock), Executor: executor, Clock: clock,
 	}
 	op.Init(100)

@@ -15,6 +15,7 @@ type Compiler func(namespace string, spec *v1alpha1.TaskTemplateSpec, env *expr.
 type Compilers struct {
 	HTTP Compiler
 	SQL  Compiler
+	Job  Compiler
 }
 
 // For returns the compiler of the kind of effect that a template has, or nil.
@@ -24,6 +25,8 @@ func (c Compilers) For(spec *v1alpha1.TaskTemplateSpec) Compiler {
 		return c.HTTP
 	case spec.Effect.SQL != nil:
 		return c.SQL
+	case spec.Effect.Job != nil:
+		return c.Job
 	default:
 		return nil
 	}

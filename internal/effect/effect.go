@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -33,6 +35,19 @@ type Poller interface {
 	Poll(ctx context.Context, attempt Attempt) (Outcome, error)
 }
 
+// Follower is implemented by effects whose receivers tell by themselves how an attempt goes on, so that nobody polls.
+type Follower interface {
+	// Runs reports that, as far as was told, what an attempt started is at this location and goes on: there is nothing
+	// to ask for. It asks nobody.
+	Runs(namespace, location string) bool
+}
+
+// Disposer is implemented by effects that leave something behind which goes with the submission.
+type Disposer interface {
+	// Dispose lets go what the attempts of a submission left behind. Their outcomes are stored.
+	Dispose(ctx context.Context, attempt Attempt, submission types.UID) error
+}
+
 // Traits are what the lifecycle must know of an effect to judge an unknown outcome.
 type Traits struct {
 	// Timeout bounds an attempt, from its begin to the end of the answer.
@@ -47,6 +62,9 @@ type Traits struct {
 	VerifyTimeout time.Duration
 	// SettleAfter is how long after an attempt's deadline the receiver may still apply it.
 	SettleAfter time.Duration
+	// Detached says that an attempt only starts something which goes on by itself under a name, that attempts share
+	// the name until it was seen finished, and that it holds its place in the limits until then.
+	Detached bool
 }
 
 // Attempt is what an effect needs to know of one try.
@@ -70,8 +88,13 @@ type Attempt struct {
 	Parameters json.RawMessage
 	// Traceparent is the client's W3C trace context, or empty.
 	Traceparent string
-	// Location is where the progress of this attempt can be asked for, where it was InProgress.
+	// Location is where the progress of this attempt can be asked for, where it was InProgress. Of a detached effect
+	// it says that the record knows of what was started.
 	Location string
+	// Record is the UID of the record that stores the attempt.
+	Record types.UID
+	// Job is the number in the name of what a detached effect starts; 0: it is not known.
+	Job int32
 }
 
 // Outcome is what an attempt came to.
@@ -92,6 +115,10 @@ type Outcome struct {
 	Location string
 	// Credentials says whether the receiver accepted the template's, where its answer tells.
 	Credentials Credentials
+	// Final says of an answer to a question that no later one will be another.
+	Final bool
+	// Finished says that what a detached effect started was seen to end. It is final.
+	Finished bool
 }
 
 // Credentials is what an answer says of the template's credentials; empty: nothing.

@@ -54,7 +54,7 @@ func (t *Text) Value(in Input) (any, error) {
 
 func (t *Text) value(values *activation) (any, error) {
 	if len(t.pieces) != 1 || t.pieces[0].expression == nil {
-		return t.text(values)
+		return t.text(values, unescaped)
 	}
 	x := t.pieces[0].expression
 	value, err := x.evaluate(values)
@@ -76,16 +76,25 @@ func (t *Text) String(in Input) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.text(values)
+	return t.text(values, unescaped)
 }
 
-func (t *Text) text(values *activation) (string, error) {
+// Escaped is as String, and passes what each expression comes to through escape. Text around expressions stays.
+func (t *Text) Escaped(in Input, escape func(string) string) (string, error) {
+	values, err := t.env.bind(in, t.uses)
+	if err != nil {
+		return "", err
+	}
+	return t.text(values, func(text string) (string, error) { return escape(text), nil })
+}
+
+func (t *Text) text(values *activation, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
 		text := p.literal
 		if p.expression != nil {
 			var err error
-			if text, err = p.expression.text(values, unescaped); err != nil {
+			if text, err = p.expression.text(values, escape); err != nil {
 				return "", err
 			}
 		}

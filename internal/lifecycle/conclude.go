@@ -20,6 +20,8 @@ func conclude(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		return succeeded(o, action, v1alpha1.ReasonApplied, orElse(report.Message, "the effect was applied"), jsonOf(report.Result), report.ResultDigest)
 	case !o.reportsCurrent(action):
 		return late(o, action)
+	case report.Final:
+		return concludeFinal(o, action)
 	case o.Flight.Check:
 		return concludeCheck(o, action)
 	default:
@@ -47,7 +49,11 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	case v1alpha1.OutcomeInProgress:
 		next.Unsettled = true
 		next.Attempt.Location = report.Location
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
+		wait := pollDelay(o, action, report.RetryAfter)
+		if action.Attempt.Job > 0 {
+			wait = 0 // it goes on only now that the record knows of it
+		}
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, wait)
 	case v1alpha1.OutcomeNotApplied:
 		return concludeRefusal(o, &next)
 	default: // Unknown, and whatever is not a word of ours
@@ -93,6 +99,10 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	report := &o.Flight.Report
 	next := *action.DeepCopy()
 	switch {
+	case report.Outcome == v1alpha1.OutcomeInProgress && action.Attempt.Job > 0 && action.Attempt.Location == "":
+		// What was started was found. Only now that the record knows of it may it go on.
+		next.Attempt.Outcome, next.Attempt.Location = v1alpha1.OutcomeInProgress, report.Location
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, 0)
 	case report.Outcome == v1alpha1.OutcomeInProgress:
 		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
 	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
@@ -122,10 +132,10 @@ func unknownDelay(o *Observation, action *v1alpha1.Action) time.Duration {
 }
 
 // pollDelay is a tenth of how long the receiver has had it already, between a second and a minute: a short action is
-// seen soon, and a long one costs few writes.
+// seen soon, and a long one costs few writes. What a watch tells of is asked for only then, so a second is enough.
 func pollDelay(o *Observation, action *v1alpha1.Action, floor time.Duration) time.Duration {
 	var since time.Duration
-	if started := action.Attempt.StartedAt; started != nil {
+	if started := action.Attempt.StartedAt; started != nil && action.Attempt.Job == 0 {
 		since = o.Now.Sub(started.Time)
 	}
 	return max(min(max(since/10, time.Second), time.Minute), floor)

@@ -167,14 +167,24 @@ func checkStore(o Observation, step Store, fault func(string)) {
 		fault("I5: Failed was left without a Retry")
 	}
 	confirmed := next.Decision != nil && next.Decision.Action == v1alpha1.DecisionConfirmNotApplied
-	if !old.Phase.Terminal() && next.Phase == v1alpha1.PhaseFailed && !confirmed {
+	settled := settledFor(o, old)
+	saidByItsEnd := settled && o.Flight.Report.Finished
+	if !old.Phase.Terminal() && next.Phase == v1alpha1.PhaseFailed && !confirmed && !saidByItsEnd {
 		if old.Unsettled || next.Attempt.Outcome == v1alpha1.OutcomeUnknown || next.Attempt.Outcome == v1alpha1.OutcomeInProgress {
 			fault("I5: Failed although the effect may have happened")
 		}
 	}
-	if old.Unsettled && !next.Unsettled && !next.Phase.Terminal() && (!o.Flight.Check || !o.Flight.Settled || o.Flight.Report.Outcome != v1alpha1.OutcomeNotApplied) {
+	if old.Unsettled && !next.Unsettled && !next.Phase.Terminal() && !settled {
 		fault("I4: settled without a reason")
 	}
+}
+
+// settledFor reports whether an answer settles the action: a "no" after the settling time, or a final one about what was
+// started, where nothing that was started earlier is in doubt.
+func settledFor(o Observation, action *v1alpha1.Action) bool {
+	report := &o.Flight.Report
+	final := report.Final && !action.Attempt.Doubt
+	return o.Flight.State == FlightFinished && report.Outcome == v1alpha1.OutcomeNotApplied && (final || (o.Flight.Check && o.Flight.Settled))
 }
 
 // checkSize: nothing that the API server would refuse.
@@ -210,6 +220,9 @@ func checkWait(o Observation, step Wait, fault func(string)) {
 
 // awaits names the event that a wait without a time waits for.
 func awaits(o Observation) string {
+	if o.Runs {
+		return "what the watch tells of it"
+	}
 	if o.Record.Object == nil {
 		switch {
 		case o.Flight.State == FlightRunning:

@@ -125,6 +125,8 @@ func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.T
 		return tooLate(action, decision)
 	case action.Attempt.Open():
 		return Judge{decision, v1alpha1.DecisionRefused, "the attempt is still being carried out: confirm when its outcome is unknown"}
+	case o.Runs:
+		return Judge{decision, v1alpha1.DecisionRefused, fmt.Sprintf("the Job %s still runs: wait for its end, or delete it, and confirm what came of it then", action.Attempt.Location)}
 	case !action.Unsettled:
 		return Judge{decision, v1alpha1.DecisionRefused, "there is nothing to confirm: no attempt has an unknown outcome"}
 	case decision.Spec.Result != nil && len(decision.Spec.Result.Raw) > maxConfirmedResult:

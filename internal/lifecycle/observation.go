@@ -37,6 +37,9 @@ type Observation struct {
 	// is: since its begin where it is this process's own, and otherwise since it was first seen.
 	Sighted time.Duration
 
+	// Runs says that what a detached effect started goes on, as far as was told: its end will be told, too.
+	Runs bool
+
 	// Off switches rules off, to show that each is needed. Zero in every build that is meant to be used.
 	Off Off
 }
@@ -76,6 +79,8 @@ type Template struct {
 	RemembersFor time.Duration
 	Verifies     bool
 	SettleAfter  time.Duration
+	// Detached as package effect has it.
+	Detached bool
 	// Pause keeps new attempts back; nil: nothing does.
 	Pause *Pause
 }
@@ -159,6 +164,8 @@ type Report struct {
 	ResultDigest string
 	RetryAfter   time.Duration
 	Location     string
+	// Final says that no later question will be answered otherwise; Finished, that what was started was seen to end.
+	Final, Finished bool
 }
 
 // Off names the rules that a test may switch off; see docs/guarantees.md.

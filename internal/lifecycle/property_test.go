@@ -65,14 +65,20 @@ func randomObservation(seed uint64) Observation {
 
 func (d dice) template(o *Observation) {
 	o.Template.Verifies, o.Template.ReplaySafe, o.Template.RemembersFor = d.chance(50), d.chance(50), d.span()
+	if d.chance(20) {
+		detached(o)
+	}
 	pick(d, func() {}, func() {}, func() { notFound(o) }, func() { notReady(o) })()
 	if o.Template.State != TemplateReady {
 		return
 	}
-	for _, change := range []option{suspended, wasEdited, approved, approvedByAnyone, manual, keeps, failsConflicts} {
+	for _, change := range []option{suspended, wasEdited, approved, approvedByAnyone, manual, keeps} {
 		if d.chance(15) {
 			change(o)
 		}
+	}
+	if d.chance(40) {
+		failsConflicts(o)
 	}
 	if d.chance(15) {
 		problem(pick(d, v1alpha1.ReasonInvalidParameters, v1alpha1.ReasonKeyMismatch))(o)
@@ -105,6 +111,9 @@ func (d dice) record(o *Observation) {
 			a.ExpiresAt, a.NextAt = d.time(), nil
 		}
 		a.Attempt.Location = ""
+		if o.Template.Detached {
+			d.started(o)
+		}
 	} else {
 		a.ExpiresAt, a.Unapproved = d.time(), d.chance(30)
 		labelled(o.Record.Object, pick(d, time.Time{}, t0.Add(-d.span()), t0.Add(d.span())))
@@ -120,9 +129,27 @@ func (d dice) record(o *Observation) {
 	}
 }
 
+// started makes the attempt one of a detached effect.
+func (d dice) started(o *Observation) {
+	a := &o.action().Attempt
+	a.Job = int32(d.IntN(int(a.Number) + 1))
+	if a.Job == 0 {
+		return
+	}
+	a.Doubt = o.action().Unsettled && d.chance(30)
+	if a.Outcome == v1alpha1.OutcomeInProgress || d.chance(30) {
+		a.Location = "k-a1"
+		o.Runs = Holds(o.action()) && d.chance(50)
+	}
+	a.Finished = !o.Runs && !a.Open() && a.Outcome != v1alpha1.OutcomeInProgress && d.chance(30)
+	if a.Finished {
+		a.Message = "it finished"
+	}
+}
+
 func (d dice) claim(o *Observation) {
-	holder := pick(d, func(*v1alpha1.Action) {}, retrying, unknown, hasSucceeded, hasFailed, isHeld)
-	pick(d, func(*Observation) {}, claimFree, claimedByMe, holderGone, claimedByOther(holder),
+	holder := pick(d, func(*v1alpha1.Action) {}, retrying, unknown, hasSucceeded, hasSucceeded, hasFailed, isHeld)
+	pick(d, func(*Observation) {}, claimFree, claimedByMe, holderGone, claimedByOther(holder), claimedByOther(holder),
 		claimedBy(v1alpha1.RecordName("k"), pick[types.UID](d, theRecord, "earlier"), int32(d.IntN(2))))(o)
 }
 
@@ -173,6 +200,10 @@ func (d dice) flight(o *Observation) {
 	if o.Flight.State == FlightFinished {
 		o.Flight.Report = Report{
 			Outcome: d.outcome(), Permanent: d.chance(25), Missing: d.chance(10), Unauthorized: d.chance(10), Message: strings.Repeat("it says so. ", 1+d.IntN(200)), RetryAfter: d.span(),
+		}
+		if report := &o.Flight.Report; o.Record.Object != nil && o.action().Attempt.Job > 0 && report.Outcome != v1alpha1.OutcomeInProgress {
+			report.Finished = d.chance(30)
+			report.Final = report.Finished || (o.Flight.Check && d.chance(30))
 		}
 		if o.Flight.Report.Outcome == v1alpha1.OutcomeApplied {
 			o.Flight.Report.Result, o.Flight.Report.ResultDigest = []byte(`"mine"`), "sha256:mine"

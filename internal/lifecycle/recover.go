@@ -17,13 +17,16 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 	if why := o.asks(action); why != "" {
 		return Store{Action: asking(o, action, why)}
 	}
+	if o.Runs && action.Reason == v1alpha1.ReasonInProgress {
+		return Wait{}
+	}
 	if action.NextAt != nil && o.Now.Before(action.NextAt.Time) {
 		return o.until(action.NextAt.Time)
 	}
 	if o.Flight.State == FlightFull {
 		return o.waitForSlot()
 	}
-	if o.Template.Verifies && !o.replaysNow(action) {
+	if o.verifies(action) && !o.replaysNow(action) {
 		return Check{Settled: o.settled(action)}
 	}
 	if !o.mayStart() {
@@ -43,12 +46,14 @@ func (o *Observation) asks(action *v1alpha1.Action) string {
 		return "the template leaves unknown outcomes to a person"
 	case action.EffectDigest == "":
 		return "under which effect it was begun is not known any more"
-	case o.Template.Digest != action.EffectDigest:
+	case o.Template.Digest != action.EffectDigest && !o.readsWhatItStarted(action):
 		return "the template's effect or verification was changed since the attempt, so neither can say what became of it"
 	case action.Checks >= policy.MaxChecks:
 		return "no check has cleared it up, and recovery.maxChecks is used up"
-	case o.Template.Verifies, o.remembered(action):
+	case o.verifies(action), o.remembered(action):
 		return ""
+	case action.Attempt.Finished:
+		return action.Attempt.Message
 	case o.Template.ReplaySafe:
 		return "the receiver remembers keys no longer than receiver.remembersFor, which has passed"
 	default:
@@ -56,8 +61,22 @@ func (o *Observation) asks(action *v1alpha1.Action) string {
 	}
 }
 
+// verifies reports whether there is something to ask: what was seen to finish says nothing new.
+func (o *Observation) verifies(action *v1alpha1.Action) bool {
+	return o.Template.Verifies && !action.Attempt.Finished
+}
+
+// readsWhatItStarted reports whether a check reads the very thing that the attempt started, whatever the template has
+// come to say since.
+func (o *Observation) readsWhatItStarted(action *v1alpha1.Action) bool {
+	return o.Template.Detached && action.Attempt.Job > 0 && !action.Attempt.Finished
+}
+
 // remembered reports whether sending the same key again is safe: now, and until the attempt's time-out is over.
 func (o *Observation) remembered(action *v1alpha1.Action) bool {
+	if o.Template.Digest != action.EffectDigest {
+		return false
+	}
 	return o.Template.ReplaySafe && action.StartedAt != nil && o.Now.Add(o.Template.Timeout).Sub(action.StartedAt.Time) < o.Template.RemembersFor
 }
 
@@ -93,6 +112,10 @@ func decideInProgress(o *Observation, action *v1alpha1.Action) Step {
 		return Wait{}
 	case started != nil && stuckAfter > 0 && o.Now.Sub(started.Time) >= stuckAfter:
 		return Store{Action: stuck(o, action)}
+	case o.Runs && started != nil && stuckAfter > 0:
+		return o.until(started.Add(stuckAfter))
+	case o.Runs:
+		return Wait{}
 	case action.NextAt != nil && o.Now.Before(action.NextAt.Time):
 		return o.until(action.NextAt.Time)
 	case o.Flight.State == FlightFull:

@@ -61,6 +61,7 @@ func begin(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		Timeout:   metav1.Duration{Duration: o.Template.Timeout},
 		Executor:  o.Executor,
 	}
+	nameStarted(o, action, &next.Attempt)
 	if next.StartedAt == nil {
 		next.StartedAt = &metav1.Time{Time: o.Now}
 	}
@@ -157,11 +158,7 @@ func neverLaunched(o *Observation, action *v1alpha1.Action, why string) v1alpha1
 		return *action.DeepCopy()
 	}
 	next := closed(o, action, v1alpha1.OutcomeNotApplied, why)
-	reason := v1alpha1.ReasonRetrying
-	if next.Unsettled {
-		reason = v1alpha1.ReasonVerifying
-	}
-	return between(o, &next, reason, why, 0)
+	return between(o, &next, goingOn(&next), why, 0)
 }
 
 // orphaned closes an attempt whose process is gone: it may have had its effect.
@@ -211,6 +208,7 @@ func unsettledFromBackup(o *Observation, action *v1alpha1.Action) v1alpha1.Actio
 		next.Attempt.Number = 1
 	}
 	next.Attempt.Outcome, next.Attempt.Message = v1alpha1.OutcomeUnknown, why
+	next.Attempt.Job = 0 // which one it has named since is not known
 	next.Unsettled = true
 	return between(o, &next, v1alpha1.ReasonVerifying, why, 0)
 }

@@ -80,7 +80,7 @@ func (p *Plan) compileSchema(path *field.Path, spec *v1alpha1.TaskTemplateSpec) 
 func (p *Plan) compileEffect(path *field.Path, template *v1alpha1.TaskTemplate, compilers effect.Compilers, env *expr.Env) field.ErrorList {
 	compile := compilers.For(&template.Spec)
 	if compile == nil {
-		return field.ErrorList{field.Required(path.Child("effect"), "must be of a kind that this operator knows: http, sql")}
+		return field.ErrorList{field.Required(path.Child("effect"), "must be of a kind that this operator knows: http, sql, job")}
 	}
 	var faults field.ErrorList
 	p.Effect, p.Traits, faults = compile(template.Namespace, &template.Spec, env)

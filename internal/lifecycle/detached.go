@@ -1,0 +1,54 @@
+package lifecycle
+
+import (
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+// nameStarted gives an attempt of a detached effect the name of what it starts. Until that was seen finished the name stays,
+// so that the API server refuses the second one; only then does the number grow, to the attempt's own.
+func nameStarted(o *Observation, action *v1alpha1.Action, next *v1alpha1.Attempt) {
+	last := &action.Attempt
+	switch {
+	case !o.Template.Detached:
+	case last.Job > 0 && !last.Finished:
+		next.Job, next.Location, next.Doubt = last.Job, last.Location, last.Doubt
+	default:
+		next.Job, next.Doubt = next.Number, action.Unsettled
+	}
+}
+
+// concludeFinal goes on from an answer that will not change any more: what was started has finished, is gone, or never
+// was. Asking again is of no use.
+func concludeFinal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	next := closed(o, action, report.Outcome, report.Message)
+	next.Attempt.Finished = report.Finished
+	if report.Outcome == v1alpha1.OutcomeNotApplied {
+		next.Unsettled = next.Attempt.Doubt
+		if report.Finished {
+			return concludeRefusal(o, &next)
+		}
+		return between(o, &next, goingOn(&next), report.Message, retryDelay(o, next.Attempt.Number, report.RetryAfter)) // it does not count
+	}
+	next.Attempt.Outcome, next.Unsettled = v1alpha1.OutcomeUnknown, true
+	if !o.remembered(&next) {
+		return asking(o, &next, report.Message)
+	}
+	next.Checks++ // the repeat takes the place of the next one
+	return between(o, &next, v1alpha1.ReasonVerifying, report.Message, retryDelay(o, next.Checks, report.RetryAfter))
+}
+
+func goingOn(action *v1alpha1.Action) v1alpha1.Reason {
+	if action.Unsettled {
+		return v1alpha1.ReasonVerifying
+	}
+	return v1alpha1.ReasonRetrying
+}
+
+// Holds reports whether an action holds its place in the limits without being in flight: what its attempt started goes
+// on, as far as is known.
+func Holds(action *v1alpha1.Action) bool {
+	attempt := &action.Attempt
+	return action.Unsettled && action.Reason != v1alpha1.ReasonOutcomeUnknown &&
+		attempt.Job > 0 && attempt.Location != "" && !attempt.Open() && !attempt.Finished
+}

@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+func detached(o *Observation) { o.Template.Detached, o.Template.Verifies = true, true }
+
+func running(o *Observation) { o.Runs = true }
+
+// job names the attempt's Job.
+func job(number int32) func(*v1alpha1.Action) {
+	return func(a *v1alpha1.Action) { a.Attempt.Job = number }
+}
+
+func located(a *v1alpha1.Action)  { a.Attempt.Location = "k-a1" }
+func doubtful(a *v1alpha1.Action) { a.Attempt.Doubt = true }
+func finished(a *v1alpha1.Action) {
+	a.Attempt.Finished, a.Attempt.Message = true, "the Job failed"
+}
+
+var (
+	made       = Report{Outcome: v1alpha1.OutcomeInProgress, Message: "made", Location: "k-a1"}
+	neverThere = Report{Outcome: v1alpha1.OutcomeNotApplied, Message: "never there", Final: true}
+	vanished   = Report{Outcome: v1alpha1.OutcomeUnknown, Message: "gone", Final: true}
+	exitListed = Report{Outcome: v1alpha1.OutcomeNotApplied, Message: "exit code 3", Final: true, Finished: true}
+	exitOther  = Report{Outcome: v1alpha1.OutcomeUnknown, Message: "exit code 1", Final: true, Finished: true}
+)
+
+// TestTheNameStaysUntilTheJobWasSeenFinishedHazard14: the number in the name is that of the attempt which named it.
+func TestTheNameStaysUntilTheJobWasSeenFinishedHazard14(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		given  Observation
+		want   v1alpha1.Attempt
+	}{
+		{"the first attempt names it", seen(detached), v1alpha1.Attempt{Number: 1, Job: 1}},
+		{"what was never sent keeps its name", seen(recorded(job(1), retrying), detached), v1alpha1.Attempt{Number: 2, Job: 1}},
+		{"what was refused, after a create whose answer was lost, keeps its name", seen(recorded(job(1), number(2), retrying), detached), v1alpha1.Attempt{Number: 3, Job: 1}},
+		{"where it was seen, that stays known", seen(recorded(job(1), retrying, located, doubtful), detached), v1alpha1.Attempt{Number: 2, Job: 1, Location: "k-a1", Doubt: true}},
+		{"it was seen finished, so the next one has another", seen(recorded(job(1), retrying, located, finished), detached), v1alpha1.Attempt{Number: 2, Job: 2}},
+		{"its outcome is in doubt, and the next one settles nothing", seen(recorded(job(1), unknown, located, finished), detached, replaySafe), v1alpha1.Attempt{Number: 2, Job: 2, Doubt: true}},
+		{"what it was is not known", seen(recorded(unknown), detached, replaySafe, func(o *Observation) { o.Template.Verifies = false }), v1alpha1.Attempt{Number: 2, Job: 2, Doubt: true}},
+		{"other effects have none", seen(), v1alpha1.Attempt{Number: 1}},
+	} {
+		step, ok := Decide(tt.given).(Begin)
+		got := step.Action.Attempt
+		if !ok || got.Number != tt.want.Number || got.Job != tt.want.Job || got.Location != tt.want.Location || got.Doubt != tt.want.Doubt || got.Finished {
+			t.Errorf("%s: %T %+v, want %+v", tt.reason, Decide(tt.given), got, tt.want)
+		}
+	}
+}
+
+func TestConcludeWhatADetachedAttemptStartedHazard14(t *testing.T) {
+	mine := func(changes ...func(*v1alpha1.Action)) option {
+		return recorded(append([]func(*v1alpha1.Action){job(1)}, changes...)...)
+	}
+	decideAll(t, []row{
+		{"it was made, and goes on at once now that the record knows", seen(mine(), detached, reported(made)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 0s", "made"},
+		{"it was found, made by an attempt that nobody heard of", seen(mine(unknown), detached, checked(false, made)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 0s", "made"},
+		{"known already, it is in progress and spends no check", seen(mine(unknown, located), detached, checked(false, made)), "Store Processing/InProgress, attempt 1 Unknown, unsettled, in 1s", ""},
+		{"it never was, so it never ran: not counted", seen(mine(unknown), detached, checked(false, neverThere)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "never there"},
+		{"the same, and an earlier one is in doubt", seen(mine(unknown, doubtful), detached, checked(false, neverThere)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 1s", ""},
+		{"it vanished: nobody can tell", seen(mine(accepted), detached, checked(false, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
+		{"it vanished, and is safe to repeat", seen(mine(accepted), detached, replaySafe, checked(false, vanished)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", "gone"},
+		{"a listed exit code counts as a try", seen(mine(accepted), detached, checked(false, exitListed)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "at most 2 more times"},
+		{"a listed exit code, and no try is left", seen(mine(accepted, tries(2)), detached, checked(false, exitListed)), "Store Failed/RetriesExhausted, attempt 1 NotApplied", ""},
+		{"I4: a listed exit code says nothing of an earlier Job in doubt", seen(mine(accepted, tries(2), doubtful), detached, checked(false, exitListed)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 4s", "an earlier attempt"},
+		{"any other failure asks", seen(mine(accepted), detached, checked(false, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "exit code 1"},
+		{"found finished when it was to be made", seen(mine(), detached, reported(exitListed)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", ""},
+		{"it ended well", seen(mine(accepted), detached, checked(false, applied)), "Store Success/Applied, attempt 1 Applied", ""},
+		{"a template that was edited repeats nothing", seen(mine(accepted), detached, replaySafe, wasEdited, checked(false, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", ""},
+	})
+}
+
+func TestFollowADetachedAttempt(t *testing.T) {
+	inTime, late := later(time.Minute), later(5*time.Minute)
+	stuckOnce := recorded(job(1), unknown, located, because(v1alpha1.ReasonInProgress))
+	decideAll(t, []row{
+		{"what runs is not asked for", seen(recorded(job(1), accepted), detached, running, inTime), "Wait 4m0s", ""},
+		{"what was told of is asked for", seen(recorded(job(1), accepted), detached, inTime), "Check poll", ""},
+		{"longer than stuckAfter", seen(recorded(job(1), accepted), detached, running, late), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", "stuckAfter"},
+		{"then it is read", seen(recorded(job(1), unknown, located), detached, running, late), "Check", ""},
+		{"and waited for, however long", seen(stuckOnce, detached, running, later(100*time.Hour)), "Wait", ""},
+		{"until it is told of", seen(stuckOnce, detached, late), "Check", ""},
+		{"an edited template can still read it", seen(stuckOnce, detached, wasEdited, late), "Check", ""},
+		{"what runs cannot be confirmed", seen(recorded(job(1), accepted), detached, running, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Judge Refused", "still runs"},
+		{"what is gone can", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown)), detached, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Store Failed/ConfirmedNotApplied, attempt 1 NotApplied", ""},
+		{"what was seen finished is not read again", seen(recorded(job(1), unknown, located, finished), detached), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "the Job failed"},
+		{"and repeated where that is safe", seen(recorded(job(1), unknown, located, finished), detached, replaySafe), "Begin 2", ""},
+	})
+}
+
+func TestARestoredAttemptHasNoJobHazard22(t *testing.T) {
+	o := seen(recorded(fromBackup, job(1), accepted), detached)
+	if step, ok := Decide(o).(Store); !ok || step.Action.Attempt.Job != 0 || !step.Action.Unsettled {
+		t.Errorf("%+v", Decide(o))
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		given  Observation
+		want   bool
+	}{
+		{"it runs", seen(recorded(job(1), accepted)), true},
+		{"it is read, after stuckAfter", seen(recorded(job(1), unknown, located)), true},
+		{"it was not made yet", seen(recorded(job(1))), false},
+		{"nobody knows whether it was made", seen(recorded(job(1), unknown)), false},
+		{"it was seen finished", seen(recorded(job(1), unknown, located, finished)), false},
+		{"a person is asked", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown))), false},
+		{"an attempt of another effect", seen(recorded(accepted)), false},
+		{"it ended", seen(recorded(job(1), located, hasSucceeded)), false},
+	} {
+		if got := Holds(tt.given.action()); got != tt.want {
+			t.Errorf("%s: %t", tt.reason, got)
+		}
+	}
+}
