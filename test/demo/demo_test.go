@@ -16,7 +16,7 @@ import (
 // TestDemo plays what "make demo" plays, and then each of the rules switched off that a step is there to need.
 func TestDemo(t *testing.T) {
 	log.SetLogger(logr.Discard())
-	plane, err := harness.Start(harness.Options{CRDs: true})
+	plane, err := harness.Start(harness.Options{CRDs: true, Controllers: controllers})
 	if err != nil {
 		t.Fatal(err)
 	}

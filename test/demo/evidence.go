@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -21,6 +23,8 @@ type evidence struct {
 	submissions []v1alpha1.TaskSubmission
 	templates   []v1alpha1.TaskTemplate
 	records     []v1alpha1.TaskRecord
+	jobs        []batchv1.Job
+	pods        []corev1.Pod
 	journal     *journal
 
 	// of the step that is judged
@@ -34,12 +38,15 @@ func (w *world) gather(ctx context.Context) (*evidence, error) {
 	var submissions v1alpha1.TaskSubmissionList
 	var templates v1alpha1.TaskTemplateList
 	var records v1alpha1.TaskRecordList
-	for _, list := range []client.ObjectList{&submissions, &templates, &records} {
+	var jobs batchv1.JobList
+	var pods corev1.PodList
+	for _, list := range []client.ObjectList{&submissions, &templates, &records, &jobs, &pods} {
 		if err := w.api.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
 			return nil, err
 		}
 	}
 	e.submissions, e.templates, e.records = submissions.Items, templates.Items, records.Items
+	e.jobs, e.pods = jobs.Items, pods.Items
 	w.journal.settle(ctx)
 	var err error
 	e.entries, err = ledger.Read(w.receiver.ledger)

@@ -33,5 +33,6 @@ func steps() []step {
 		badInput(),
 		cannotTell(),
 		askedFor(),
+		jobRunsOn(),
 	}
 }

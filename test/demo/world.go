@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +26,7 @@ type world struct {
 	journal   *journal
 	receiver  *receiver
 	manager   *manager
+	container *container
 
 	close []func() error
 }
@@ -48,6 +50,10 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 	if w.journal, err = follow(ctx, w.api, w.namespace); err != nil {
 		return w, err
 	}
+	w.container = newContainer()
+	if err := w.playPods(ctx); err != nil {
+		return w, err
+	}
 	if err := w.startManager(ctx); err != nil {
 		return w, err
 	}
@@ -62,12 +68,22 @@ const (
 	pluginProgram   = "kubectl-taskonce"
 )
 
+// controllers are those of Kubernetes that the demo needs. Nothing collects what is left over, so that it can be counted.
+var controllers = []string{"job-controller"}
+
+// playPods plays the demo's containers until it is shut.
+func (w *world) playPods(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	w.close = append(w.close, func() error { cancel(); return nil })
+	return w.plane.PlayPods(ctx, w.namespace, w.container.run, func(error) {}) // then the pod never ends, and the step says so
+}
+
 // bringUp does at once what takes long: the control plane, and the building of the programs.
 func (w *world) bringUp(ctx context.Context, fault string) error {
 	var work errgroup.Group
 	if w.plane == nil {
 		work.Go(func() (err error) {
-			if w.plane, err = harness.Start(harness.Options{CRDs: true}); err == nil {
+			if w.plane, err = harness.Start(harness.Options{CRDs: true, Controllers: controllers}); err == nil {
 				w.close = append(w.close, w.plane.Stop)
 			}
 			return err
@@ -116,7 +132,7 @@ func (w *world) shut() error {
 // connect returns a client of its own, with connections of its own.
 func connect(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})

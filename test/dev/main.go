@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -37,12 +39,18 @@ func run(ctx context.Context) (err error) {
 		return unlessInterrupted(ctx, err)
 	}
 
-	say("Starting etcd and kube-apiserver.")
-	c, err := harness.Start(harness.Options{Dir: filepath.Join(root, "tmp", "dev"), CRDs: true})
+	say("Starting etcd, kube-apiserver and the Job controller.")
+	c, err := harness.Start(harness.Options{
+		Dir: filepath.Join(root, "tmp", "dev"), CRDs: true, Controllers: []string{"job-controller", "garbage-collector-controller"},
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
+
+	if err := c.PlayPods(ctx, "", played, func(err error) { fmt.Fprintln(os.Stderr, "dev: playing pods:", err) }); err != nil {
+		return unlessInterrupted(ctx, err)
+	}
 
 	say("Starting the receiver and the manager.")
 	w := &world{c: c, bin: bin}
@@ -55,6 +63,11 @@ func run(ctx context.Context) (err error) {
 	}
 	welcome(root, c)
 	return w.wait(ctx)
+}
+
+// played is how a container ends that is not run.
+func played(context.Context, *corev1.Pod) harness.Exit {
+	return harness.Exit{Message: `{"played": true}`}
 }
 
 // unlessInterrupted drops an error that only says that the start was broken off.
@@ -81,7 +94,8 @@ func welcome(root string, c *harness.ControlPlane) {
   kubectl taskonce inbox          # what waits for a person
   cat %s   # what the receiver was asked, and did
 
-The templates of config/samples are there, and the other submissions in it do more. Logs are in %s.
+The templates of config/samples are there, and the other submissions in it do more. No container runs: those of Jobs are
+played, and end well. Logs are in %s.
 Ctrl-C stops everything; what is in it is there again the next time.
 `, ledger, filepath.Dir(ledger))
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // templates are what a platform team would have prepared.
-var templates = []string{"award-points", "charge-card", "refund-order"}
+var templates = []string{"award-points", "charge-card", "refund-order", "monthly-report"}
 
 // world is what runs beside the control plane.
 type world struct {

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/taskonce/taskonce/test/harness"
@@ -59,7 +61,7 @@ func newReader(t *testing.T) *reader {
 	if err := harness.Build(t.Context(), bin, "", "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
 		t.Fatal(err)
 	}
-	plane, err := harness.Start(harness.Options{CRDs: true})
+	plane, err := harness.Start(harness.Options{CRDs: true, Controllers: []string{"job-controller"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +71,10 @@ func newReader(t *testing.T) *reader {
 		}
 	})
 	r.plane = plane
+	containers := func(context.Context, *corev1.Pod) harness.Exit { return harness.Exit{Message: `{"played": true}`} }
+	if err := plane.PlayPods(t.Context(), "", containers, func(err error) { t.Error(err) }); err != nil {
+		t.Fatal(err)
+	}
 	r.startReceiver(t, bin)
 	r.copySamples(t)
 	kubeconfig, err := plane.ManagerKubeconfig(t.Context())
