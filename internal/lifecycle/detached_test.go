@@ -76,6 +76,27 @@ func TestConcludeWhatADetachedAttemptStartedHazard14(t *testing.T) {
 	})
 }
 
+// TestWhatIsKeptOfAnEnd: whether another number may be taken, and whether it counts as a try.
+func TestWhatIsKeptOfAnEnd(t *testing.T) {
+	for _, tt := range []struct {
+		reason   string
+		report   Report
+		finished bool
+		tries    int32
+	}{
+		{"it ended with a listed code", exitListed, true, 1},
+		{"it ended in another way", exitOther, true, 0},
+		{"it never was", neverThere, false, 0},
+		{"it vanished", vanished, false, 0},
+	} {
+		o := seen(recorded(job(1), accepted), detached, checked(false, tt.report))
+		step, ok := Decide(o).(Store)
+		if !ok || step.Action.Attempt.Finished != tt.finished || step.Action.Tries != tt.tries {
+			t.Errorf("%s: finished %t, tries %d", tt.reason, step.Action.Attempt.Finished, step.Action.Tries)
+		}
+	}
+}
+
 func TestFollowADetachedAttempt(t *testing.T) {
 	inTime, late := later(time.Minute), later(5*time.Minute)
 	stuckOnce := recorded(job(1), unknown, located, because(v1alpha1.ReasonInProgress))

@@ -49,7 +49,7 @@ func (r *run) failed(ctx context.Context, job *batchv1.Job) (effect.Outcome, err
 		return effect.Outcome{}, err
 	}
 	listed := strings.Split(job.Annotations[annotationExitCodes], ",")
-	all := len(pods) > 0 && len(pods) == int(job.Status.Failed) && job.Status.Succeeded == 0
+	all := len(pods) > 0 && len(pods) == int(job.Status.Failed)
 	var ends []string
 	for i := range pods {
 		how, code := describe(&pods[i], job)
