@@ -10,6 +10,10 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
+// collected is how long the garbage collector may take: it looks for new kinds every half minute, and the suite
+// installs ours after it was started.
+const collected = 90 * time.Second
+
 var _ = Describe("A running operator and its Jobs", func() {
 	It("is woken by a Job's end, asks nothing before, and lets it go with its submission", func() {
 		w := newManaged()
@@ -25,7 +29,7 @@ var _ = Describe("A running operator and its Jobs", func() {
 		w.eventually("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
 		Eventually(func() string { return w.job("a-a1").OwnerReferences[0].Kind }).Should(Equal("TaskSubmission"))
 		w.remove("a")
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		Eventually(func() *batchv1.Job { return w.job("a-a1") }).WithTimeout(collected).Should(BeNil())
 		Expect(j.ran()).To(Equal(1))
 	})
 
@@ -41,7 +45,7 @@ var _ = Describe("A running operator and its Jobs", func() {
 		Expect(w.job("a-a1").DeletionTimestamp).To(BeNil())
 		release()
 		Eventually(func() v1alpha1.Phase { return w.action("a").Phase }).Should(Equal(v1alpha1.PhaseSuccess))
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		Eventually(func() *batchv1.Job { return w.job("a-a1") }).WithTimeout(collected).Should(BeNil())
 		w.submit("a")
 		w.eventually("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
 		Expect(w.status("a").Replayed).To(BeTrue())
