@@ -161,19 +161,6 @@ var _ = Describe("A key that is submitted again", func() {
 		stands(namespace, nameOf(key), "Success/Applied")
 		Expect(receiver.in(namespace)).To(Equal(1))
 	})
-
-	It("is not confused by a cache that has not seen a deletion", func() {
-		namespace = newNamespace(template(counted, map[string]any{"suspend": true}))
-		create(namespace, again.manifest())
-		stands(namespace, "grant-42", "Pending/TemplateSuspended")
-		another := again
-		another.parameters = other
-		for range 5 { // the cache needs a moment to follow
-			run(namespace, "", "delete", "tasksubmission", "grant-42")
-			create(namespace, another.manifest())
-			another.parameters, again.parameters = again.parameters, another.parameters
-		}
-	})
 })
 
 func readsOf(what func()) int32 {
