@@ -132,8 +132,8 @@ func checkStore(o Observation, step Store, fault func(string)) {
 		if next.Unsettled || next.NextAt != nil || next.Attempt.Open() && next.Phase == v1alpha1.PhaseFailed {
 			fault("an end that leaves something open")
 		}
-		again := o.Record.Object != nil && o.action().Phase.Terminal()
-		if (next.ExpiresAt == nil) != o.keepsRecords() && o.Flight.State != FlightFinished && !(again && next.ExpiresAt.Equal(o.action().ExpiresAt)) {
+		kept := o.Record.Object != nil && o.action().Phase.Terminal() && next.ExpiresAt.Equal(o.action().ExpiresAt)
+		if (next.ExpiresAt == nil) != o.keepsRecords() && o.Flight.State != FlightFinished && !kept {
 			fault("an end without its time")
 		}
 	}

@@ -88,7 +88,8 @@ func TestDueLabel(t *testing.T) {
 		text, due := DueLabel(test.action, test.removeAt)
 		o := seen(recorded(hasSucceeded))
 		o.Record.Object.Labels[v1alpha1.LabelDue] = text
-		if due == test.want.IsZero() || (due && !(o.isDueAfter(test.want.Add(-time.Second)) && !o.isDueAfter(test.want))) {
+		atTheTime := o.isDueAfter(test.want.Add(-time.Second)) && !o.isDueAfter(test.want)
+		if due == test.want.IsZero() || (due && !atTheTime) {
 			t.Errorf("%s: %q %v, want %s", test.reason, text, due, test.want)
 		}
 	}

@@ -37,7 +37,7 @@ func Run(ctx context.Context, out io.Writer) (red int, err error) {
 	if err != nil {
 		return red, err
 	}
-	if len(wrong) > 0 {
+	if wrong != "" {
 		red++
 	}
 	fmt.Fprintf(out, "The rows of orders, events and ledger: %s\n", orOK(wrong))

@@ -102,7 +102,7 @@ func (w *world) applySamples(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "config/samples/sql/template-close-order.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "config", "samples", "sql", "template-close-order.yaml"))
 	if err != nil {
 		return err
 	}
