@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -146,10 +147,27 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 
 // write creates the record or swaps it. The rest of the pass goes on with what the write returned.
 func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycle.Store) (*v1alpha1.TaskRecord, error) {
+	var stored *v1alpha1.TaskRecord
+	var err error
 	if subject.record.Object != nil {
-		return r.Records.Update(ctx, subject.record.Object, step.Action, step.RemoveAt)
+		stored, err = r.Records.Update(ctx, subject.record.Object, step.Action, step.RemoveAt)
+	} else {
+		stored, err = r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, step.Action, step.RemoveAt)
 	}
-	return r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, step.Action, step.RemoveAt)
+	r.tellRefusal(ctx, subject, err)
+	return stored, err
+}
+
+// tellRefusal says in the status that the API server refuses what must be stored. The caller goes on with the error.
+func (r *Submissions) tellRefusal(ctx context.Context, subject *subject, err error) {
+	if subject.submission == nil || !refusedForGood(err) || apierrors.IsTooManyRequests(err) {
+		return
+	}
+	observation := r.observation(subject)
+	observation.Refused = err.Error()
+	if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {
+		logf.FromContext(ctx).Error(err, "writing that a record was refused; the next pass tries again")
+	}
 }
 
 func (s *subject) keep(stored *v1alpha1.TaskRecord) {
@@ -200,6 +218,7 @@ func (r *Submissions) claimed(ctx context.Context, subject *subject, claim *v1al
 	case late:
 		return r.readClaim(ctx, subject)
 	case err != nil:
+		r.tellRefusal(ctx, subject, err)
 		return err
 	}
 	subject.claim = lifecycle.Claim{Read: true, Object: claim}

@@ -81,6 +81,32 @@ var _ = Describe("A write to the API server", func() {
 		Entry("too large for etcd", apierrors.NewInternalError(errors.New("etcdserver: request is too large"))),
 	)
 
+	It("that is refused is told in the status until it is not (I9)", func() {
+		w.faults.refuse("create", records, 2, errForbidden)
+		for range 2 {
+			_, err := w.pass("a")
+			Expect(err).To(HaveOccurred())
+			w.expect("a", v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing)
+			Expect(w.status("a").Message).To(And(ContainSubstring("exceeded quota: records"), ContainSubstring("tried again")))
+		}
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+	})
+
+	It("of an outcome that is refused is told too (I9)", func() {
+		w.faults.refuse("update", recordsIn(v1alpha1.PhaseSuccess), 1, errForbidden)
+		_, err := w.pass("a")
+		Expect(err).NotTo(HaveOccurred())
+		w.landed("a")
+		_, err = w.pass("a")
+		Expect(err).To(HaveOccurred())
+		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting)
+		Expect(w.status("a").Message).To(ContainSubstring("exceeded quota: records"))
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.sent("a")).To(Equal(1))
+	})
+
 	It("stops an attempt whose record went on without it (I2)", func() {
 		w.fake.On(1, effecttest.Busy("later"))
 		result := w.run("a")

@@ -32,7 +32,7 @@ var quick = []proof{
 	{scenario{
 		name: "a transactional receiver, a lost reply and one that cannot tell", processes: 1, receiver: transactional, maxChecks: 2, until: 3 * tick,
 		budget: budget{LoseReply: 1, CannotTell: 1},
-	}, 13440},
+	}, 14637},
 	{scenario{
 		name: "two operators with stale caches", processes: 2, stale: true, until: tick,
 	}, 15250},

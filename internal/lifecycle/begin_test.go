@@ -120,6 +120,7 @@ func TestGateSays(t *testing.T) {
 		{"an invalid key", seen(named("wrong", " x")), v1alpha1.PhaseFailed, v1alpha1.ReasonInvalidName, "white space"},
 		{"the name of another key", seen(named("wrong", "a:b")), v1alpha1.PhaseFailed, v1alpha1.ReasonInvalidName, `set metadata.name to it`},
 		{"a name that cannot be a key", seen(named("x-"+strings.Repeat("a", 26), "")), v1alpha1.PhaseFailed, v1alpha1.ReasonInvalidName, "cannot be its own key"},
+		{"its record is refused (I9)", seen(refusedWith("exceeded quota")), v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing, "lift the quota"},
 		{"credentials are refused", seen(paused(time.Minute)), v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing, "credentials (401): correct the Secrets"},
 		{"wrong parameters", seen(problem(v1alpha1.ReasonInvalidParameters)), v1alpha1.PhaseFailed, v1alpha1.ReasonInvalidParameters, "wrong"},
 		{"another key than the template's", seen(problem(v1alpha1.ReasonKeyMismatch)), v1alpha1.PhaseFailed, v1alpha1.ReasonKeyMismatch, "wrong"},

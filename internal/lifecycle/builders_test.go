@@ -99,10 +99,11 @@ func replaySafe(o *Observation) { o.Template.ReplaySafe, o.Template.RemembersFor
 func paused(d time.Duration) option {
 	return template(func(t *Template) { t.Pause = &Pause{Until: t0.Add(d), Message: "401"} })
 }
-func wasEdited(o *Observation) { o.Template.Digest = edited }
-func suspended(o *Observation) { o.Template.Spec.Suspend = true }
-func manual(o *Observation)    { o.Template.Spec.Recovery.Mode = v1alpha1.RecoveryManual }
-func keeps(o *Observation)     { o.Template.Spec.Retention.Policy = v1alpha1.RetentionKeep }
+func refusedWith(said string) option { return func(o *Observation) { o.Refused = said } }
+func wasEdited(o *Observation)       { o.Template.Digest = edited }
+func suspended(o *Observation)       { o.Template.Spec.Suspend = true }
+func manual(o *Observation)          { o.Template.Spec.Recovery.Mode = v1alpha1.RecoveryManual }
+func keeps(o *Observation)           { o.Template.Spec.Retention.Policy = v1alpha1.RetentionKeep }
 func failsConflicts(o *Observation) {
 	o.Template.Spec.OnBusinessKeyConflict = v1alpha1.FailConflict
 }

@@ -53,13 +53,17 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		if action.Attempt.Job > 0 {
 			wait = 0 // it goes on only now that the record knows of it
 		}
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, wait)
+		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), wait)
 	case v1alpha1.OutcomeNotApplied:
 		return concludeRefusal(o, &next)
 	default: // Unknown, and whatever is not a word of ours
 		next.Attempt.Outcome = v1alpha1.OutcomeUnknown
 		next.Unsettled = true
-		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, unknownDelay(o, &next))
+		message := report.Message
+		if next.Checks > 0 {
+			message += fmt.Sprintf("; the same was sent again under its key, check %d of at most %d, after which a person is asked", next.Checks, recovery(o).MaxChecks)
+		}
+		return between(o, &next, v1alpha1.ReasonVerifying, message, unknownDelay(o, &next))
 	}
 }
 
@@ -103,11 +107,14 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		// What was started was found. Only now that the record knows of it may it go on.
 		next.Attempt.Outcome, next.Attempt.Location = v1alpha1.OutcomeInProgress, report.Location
 		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, 0)
+	case report.Outcome == v1alpha1.OutcomeInProgress && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
+		// Verification after an unknown outcome: it waits on, and spends no check.
+		return between(o, &next, v1alpha1.ReasonInProgress, report.Message+"; it is asked again", pollDelay(o, action, report.RetryAfter))
 	case report.Outcome == v1alpha1.OutcomeInProgress:
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
+		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
 	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
 		// A poll that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
-		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, pollDelay(o, action, report.RetryAfter))
+		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
 	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
 		next.Unsettled, next.Checks = false, 0
 		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
@@ -117,7 +124,8 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		return between(o, &next, v1alpha1.ReasonVerifying, "the receiver does not have it yet; that is believed when it is asked after the settling time", max(o.untilSettled(action), time.Millisecond))
 	default:
 		next.Checks++
-		return between(o, &next, v1alpha1.ReasonVerifying, report.Message, retryDelay(o, next.Checks, report.RetryAfter))
+		message := fmt.Sprintf("%s; check %d of at most %d, after which a person is asked", report.Message, next.Checks, recovery(o).MaxChecks)
+		return between(o, &next, v1alpha1.ReasonVerifying, message, retryDelay(o, next.Checks, report.RetryAfter))
 	}
 }
 
@@ -129,6 +137,14 @@ func unknownDelay(o *Observation, action *v1alpha1.Action) time.Duration {
 		return floor
 	}
 	return retryDelay(o, action.Checks+1, floor)
+}
+
+// polling says until when a receiver that took an action on is asked. Of a Job a watch tells.
+func polling(o *Observation, action *v1alpha1.Action, message string) string {
+	if action.Attempt.Job > 0 {
+		return message
+	}
+	return fmt.Sprintf("%s; it is asked again, for %s at most (recovery.stuckAfter)", message, recovery(o).StuckAfter.Duration)
 }
 
 // pollDelay is a tenth of how long the receiver has had it already, between a second and a minute: a short action is

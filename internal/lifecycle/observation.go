@@ -33,6 +33,10 @@ type Observation struct {
 	Flight    Flight
 	Decisions []v1alpha1.TaskDecision // those that are Pending, oldest first
 
+	// Refused is what the API server said when it did not store what the last step was to store; empty: nothing. Only
+	// Project looks at it.
+	Refused string
+
 	// Sighted is for how long this process, on its own monotonic clock, has known the current attempt to be where it
 	// is: since its begin where it is this process's own, and otherwise since it was first seen.
 	Sighted time.Duration

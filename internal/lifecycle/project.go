@@ -37,6 +37,7 @@ func Project(o Observation) v1alpha1.TaskSubmissionStatus {
 			status.Reason, status.Message = v1alpha1.ReasonLimitReached, limitMessage
 		}
 	}
+	projectRefusal(&o, &status)
 	if status.Phase.Terminal() && status.CompletedAt == nil {
 		status.CompletedAt = stamped(old.CompletedAt, o.Now)
 	}
@@ -47,6 +48,17 @@ func Project(o Observation) v1alpha1.TaskSubmissionStatus {
 }
 
 const limitMessage = "the template's limits allow no further attempt at the moment"
+
+// projectRefusal says that the API server keeps an action from going on (I9).
+func projectRefusal(o *Observation, status *v1alpha1.TaskSubmissionStatus) {
+	if o.Refused == "" || status.Phase.Terminal() {
+		return
+	}
+	if status.Phase == v1alpha1.PhasePending {
+		status.Reason = v1alpha1.ReasonDependencyMissing
+	}
+	status.Message = "its record cannot be stored, and it is tried again until it can: lift the quota, the policy, the webhook or the missing right that refuses it; the API server said: " + o.Refused
+}
 
 func projectRecord(o *Observation, status *v1alpha1.TaskSubmissionStatus) {
 	action := o.action()

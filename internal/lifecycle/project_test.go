@@ -28,6 +28,8 @@ func TestProjectARecord(t *testing.T) {
 		{"retrying, refused by the template now", seen(recorded(retrying), problem(v1alpha1.ReasonInvalidParameters)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "refuses the parameters now: wrong"},
 		{"retrying, to be approved again", seen(recorded(retrying, approvedUnder(digest)), approved, wasEdited), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "approve attempt 1 again with templateDigest " + edited},
 		{"retrying, being deleted", seen(recorded(retrying), deleting), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "being deleted"},
+		{"I9: what came of it cannot be stored", seen(recorded(), flight(FlightFinished), refusedWith("exceeded quota")), v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting, "the API server said: exceeded quota"},
+		{"what has ended is not undone by a refusal", seen(recorded(hasSucceeded), refusedWith("exceeded quota")), v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, "it ended"},
 		{"verifying", seen(recorded(unknown), verifies), v1alpha1.PhaseProcessing, v1alpha1.ReasonVerifying, ""},
 		{"I9: unsettled, and no template to find out", seen(recorded(unknown), verifies, notFound), v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown, "cannot be used to find out: there is none"},
 		{"I9: in progress, and no template to find out", seen(recorded(accepted), notReady), v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown, "there is none"},

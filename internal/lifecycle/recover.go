@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -49,7 +50,7 @@ func (o *Observation) asks(action *v1alpha1.Action) string {
 	case o.Template.Digest != action.EffectDigest && !o.readsWhatItStarted(action):
 		return "the template's effect or verification was changed since the attempt, so neither can say what became of it"
 	case action.Checks >= policy.MaxChecks:
-		return "no check has cleared it up, and recovery.maxChecks is used up"
+		return fmt.Sprintf("%d checks, which is recovery.maxChecks, have not cleared it up", action.Checks)
 	case o.verifies(action), o.remembered(action):
 		return ""
 	case action.Attempt.Finished:

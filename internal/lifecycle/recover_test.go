@@ -40,7 +40,7 @@ func TestRecoverRule6(t *testing.T) {
 		{"the template must compile", seen(recorded(unknown), replaySafe, notReady), "Wait", ""},
 		{"Manual asks always", seen(recorded(unknown), verifies, replaySafe, manual), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "to a person"},
 		{"hazard 12: another effect cannot say", seen(recorded(unknown), verifies, replaySafe, wasEdited), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "was changed since"},
-		{"I9: an exhausted budget asks, and never fails", seen(recorded(unknown, checks(4)), verifies, replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "maxChecks"},
+		{"I9: an exhausted budget asks, and never fails", seen(recorded(unknown, checks(4)), verifies, replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "4 checks, which is recovery.maxChecks, have not cleared it up; look at the receiver, then make a TaskDecision for attempt 1 with action ConfirmApplied"},
 		{"the last check of the budget", seen(recorded(unknown, checks(3)), verifies), "Check", ""},
 		{"what was asked waits for the answer", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown)), verifies, replaySafe), "Wait", ""},
 		{"suspension does not stop what has begun", seen(recorded(unknown), verifies, suspended), "Check", ""},

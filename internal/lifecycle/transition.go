@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -171,7 +172,7 @@ func orphaned(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 
 // stuck closes an attempt that its receiver took on and did not finish in time.
 func stuck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
-	why := "the receiver took it on and did not finish within recovery.stuckAfter"
+	why := fmt.Sprintf("the receiver took it on and did not finish within recovery.stuckAfter, which is %s", recovery(o).StuckAfter.Duration)
 	next := closed(o, action, v1alpha1.OutcomeUnknown, why)
 	next.Unsettled = true
 	return between(o, &next, v1alpha1.ReasonVerifying, why, 0)
@@ -181,8 +182,9 @@ func stuck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 func asking(o *Observation, action *v1alpha1.Action, why string) v1alpha1.Action {
 	next := *action.DeepCopy()
 	next.Reason, next.NextAt = v1alpha1.ReasonOutcomeUnknown, nil
-	next.Message = cut("it may have been applied, and nobody can tell: "+why+
-		"; look at the receiver, then make a TaskDecision with action ConfirmApplied or ConfirmNotApplied", maxMessage)
+	next.Message = cut(fmt.Sprintf("it may have been applied, and nobody can tell: %s; look at the receiver, then make a TaskDecision "+
+		"for attempt %d with action ConfirmApplied, or with ConfirmNotApplied, after which Retry may follow; what was heard last: %s",
+		why, action.Attempt.Number, action.Message), maxMessage)
 	return o.signed(next)
 }
 
