@@ -133,7 +133,7 @@ func (a *asker) wait(ctx context.Context, key string) (seen observation) {
 		if !seen.certain || !seen.done || seen.phase.Terminal() || ctx.Err() != nil {
 			break
 		}
-		if seen.reason == v1alpha1.ReasonAwaitingApproval {
+		if awaitsApproval(key, seen.message) {
 			a.react(ctx, key, seen)
 		}
 		pass(ctx, glance)

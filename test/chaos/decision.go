@@ -36,6 +36,12 @@ func (a *asker) decide(ctx context.Context, key string, spec v1alpha1.TaskDecisi
 
 var digests = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 
+// awaitsApproval reports whether a message asks for an approval: before the begin, or where what was never approved is
+// tried again.
+func awaitsApproval(key, message string) bool {
+	return actionOf(key).approval && digests.MatchString(message)
+}
+
 // react decides what a client may decide by what it was told: approve, cancel, try again.
 func (a *asker) react(ctx context.Context, key string, seen observation) {
 	spec := v1alpha1.TaskDecisionSpec{UID: seen.uid, Attempt: seen.attempts}
@@ -43,7 +49,7 @@ func (a *asker) react(ctx context.Context, key string, seen observation) {
 	switch {
 	case !seen.done || seen.phase == v1alpha1.PhaseSuccess || aboutInput(seen.reason):
 		return
-	case seen.reason == v1alpha1.ReasonAwaitingApproval && n < 80:
+	case awaitsApproval(key, seen.message) && n < 80:
 		spec.Action, spec.TemplateDigest = v1alpha1.DecisionApprove, digests.FindString(seen.message)
 	case seen.phase == v1alpha1.PhaseFailed && n < 70:
 		spec.Action = v1alpha1.DecisionRetry

@@ -132,7 +132,7 @@ func (e *evidence) moving() []string {
 		switch {
 		case !ok:
 			list = append(list, key+" has no submission")
-		case !recorded && s.Status.Reason == v1alpha1.ReasonAwaitingApproval && actionOf(key).approval:
+		case (!recorded || !r.Spec.Action.Unsettled) && !s.Status.Phase.Terminal() && awaitsApproval(key, s.Status.Message):
 		case s.Status.Phase.Terminal() && (!recorded || r.Spec.Action.Phase.Terminal()):
 		case recorded && e.asks(&r):
 			if !s.Status.Phase.Terminal() && s.Status.Reason == v1alpha1.ReasonVerifying {

@@ -60,6 +60,10 @@ func TestJudge(t *testing.T) {
 	approved.records["bonus-00001"].Spec.Action.Approval = &v1alpha1.DecisionRef{UID: "d"}
 	forged := given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	forged.records["bonus-00001"].Spec.Action.Approval = &v1alpha1.DecisionRef{UID: "d"}
+	unapproved := given("bonus-00001", processing, v1alpha1.ReasonRetrying, 0)
+	asking := unapproved.submissions["bonus-00001"]
+	asking.Status.Message = "approve attempt 0 again with templateDigest sha256:" + strings.Repeat("a", 64)
+	unapproved.submissions["bonus-00001"] = asking
 	unclaimed := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
 	unclaimed.claims = []v1alpha1.TaskRecord{{Spec: v1alpha1.TaskRecordSpec{Holder: &v1alpha1.Holder{Record: "gone", UID: "gone"}}}}
 	successor := given("points-00001", success, v1alpha1.ReasonApplied, 1, moveApply)
@@ -93,6 +97,7 @@ func TestJudge(t *testing.T) {
 		{"not approved", given("bonus-00001", success, v1alpha1.ReasonApplied, 1, moveApply), "approval"},
 		{"another payload was sent", foreign, "I6: another payload"},
 		{"bad input was sent", bad, "I10"},
+		{"tried again, and waits for an approval", unapproved, ""},
 		{"approved by a decision that nobody made", forged, "approval"},
 		{"a claim that nobody holds", unclaimed, "leak"},
 		{"a claim that the holder's successor does not know of", successor, "leak"},
