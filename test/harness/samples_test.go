@@ -27,7 +27,7 @@ func TestTheManifestsApplyAsTheyAre(t *testing.T) {
 			}
 		}
 	}
-	if got := kubectl(t, c, "get", "tasksubmissions", "-o", "jsonpath={.items[*].status.phase}"); got != "Pending Pending Pending Pending" {
+	if got := kubectl(t, c, "get", "tasksubmissions", "-o", "jsonpath={.items[*].status.phase}"); got != "Pending Pending Pending Pending Pending" {
 		t.Errorf("phases of the samples without an operator: %s", got)
 	}
 }
