@@ -54,6 +54,10 @@ func measure(ctx context.Context, n, due int) (f *figures, err error) {
 	if err := remember(ctx, w.plane.EtcdURL(), w.namespace, n, due); err != nil {
 		return nil, err
 	}
+	// The API server must have seen what etcd has, or its own catching up is measured.
+	if _, err := w.sweep(ctx); err != nil {
+		return nil, err
+	}
 	if f.at[1], f.removed, err = w.run(ctx, "after", n, due); err != nil {
 		return nil, err
 	}
