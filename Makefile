@@ -88,7 +88,7 @@ test-unit: databases ## Run the tests that need no control plane.
 	go test -race -p 2 -skip '^TestConformance$$' $(UNIT_PACKAGES)
 
 .PHONY: conform
-conform: databases ## Run the conformance suite against every effect, and draw the table effect × case.
+conform: controlplane databases ## Run the conformance suite against every effect, and draw the table effect × case.
 	go test -race -json -run '^TestConformance$$' ./internal/effect/... | go run ./test/conformance
 
 # In each scenario of the model check one goroutine computes: the race detector would find nothing and take ten times as long.
