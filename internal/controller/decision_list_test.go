@@ -29,6 +29,7 @@ func TestADecisionIsNotJudgedOnAListThatFailed(t *testing.T) {
 		Spec:       v1alpha1.TaskDecisionSpec{Submission: "k1", UID: "of-a-record", Attempt: 1, Action: v1alpha1.DecisionConfirmApplied, Reason: "seen"},
 		Status:     v1alpha1.TaskDecisionStatus{State: v1alpha1.DecisionPending},
 	})
+	w.refresh() // the operator's cache shows both
 	operator := w.processes[0].submissions
 	operator.Records.Client = listless{&modelClient{world: w, process: w.processes[0], live: true}}
 	request := ctrl.Request{NamespacedName: w.names()[0]}
