@@ -63,6 +63,8 @@ func TestTheVerdictBites(t *testing.T) {
 		{"and conflicts with that", func(p *Phase) {
 			p.Between, p.requests[status], p.requests[conflict], p.requests[ours("GET", "taskrecords")] = shown, 12, 1, 1
 		}, ""},
+		{"the receiver's first answer", func(p *Phase) { p.requests[ours("PUT", "tasktemplates/status")] = 1 }, ""},
+		{"a template that is written again", func(p *Phase) { p.requests[ours("PUT", "tasktemplates/status")] = 2 }, "written 2 times"},
 		{"shown as Processing for nothing", func(p *Phase) { p.Between, p.requests[status], p.Hasty = shown, 12, 1 }, "ended within 500ms"},
 		{"a fourth write", func(p *Phase) { p.requests[status] = 20 }, "40 writes for 10"},
 		{"a single write too many", func(p *Phase) { p.requests[ours("PUT", "taskrecords")] = 11 }, "31 writes for 10"},

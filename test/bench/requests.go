@@ -132,7 +132,14 @@ func isClientCreate(r Request) bool {
 	return r == Request{Verb: "POST", Group: v1alpha1.GroupVersion.Group, Resource: "tasksubmissions"}
 }
 
-func isOperatorWrite(r Request) bool { return isWrite(r) && !isBare(r) && !isClientCreate(r) }
+func isOperatorWrite(r Request) bool {
+	return isWrite(r) && !isBare(r) && !isClientCreate(r) && !isTemplateStatus(r)
+}
+
+// isTemplateStatus reports whether a request says something of a template, which is none of a submission's cost.
+func isTemplateStatus(r Request) bool {
+	return r.Verb == "PUT" && r.Group == v1alpha1.GroupVersion.Group && r.Resource == "tasktemplates/status"
+}
 
 func isOperatorGet(r Request) bool { return r.Verb == "GET" && !isBare(r) }
 

@@ -35,6 +35,9 @@ func operatorFaults(phase *Phase) (faults []string) {
 	if writes := made.sum(isOperatorWrite) - conflicts; writes != operatorWrites*n+between {
 		fault("the operator made %d writes for %d submissions and %d statuses on the way, instead of %d for each and 1 for a status", writes, n, between, operatorWrites)
 	}
+	if said := made.sum(isTemplateStatus); said > 1 {
+		fault("the template's status was written %d times; its receiver's first answer is worth one write", said)
+	}
 	if conflicts > 0 && between == 0 {
 		fault("the operator met %d conflicts, and there was nobody but itself to be first", conflicts)
 	}
