@@ -62,8 +62,9 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	manager, err := harness.Launch("manager", filepath.Join(plane.Dir, "manager.log"), nil, filepath.Join(installation.bin, "manager"), "--kubeconfig="+kubeconfig,
-		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--allow-loopback-receivers")
+	manager, err := harness.Manager{
+		Program: filepath.Join(installation.bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log"),
+	}.Start(ctx)
 	if err != nil {
 		return 1, err
 	}
