@@ -20,6 +20,7 @@ type subject struct {
 	action     types.NamespacedName
 	submission *v1alpha1.TaskSubmission // nil: gone
 	key        string
+	input      *plan.Input // nil: gone
 	payload    string
 	problem    *lifecycle.Problem
 
@@ -107,7 +108,8 @@ func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 		return r.useTemplate(ctx, subject, spec.Template)
 	}
 	subject.key = subject.submission.Key()
-	subject.payload, _ = v1alpha1.PayloadDigest(&subject.submission.Spec) // an error is found again by the checks
+	subject.input = plan.InputOf(subject.submission)
+	subject.payload, _ = subject.input.PayloadDigest() // an error is found again by the checks
 	return r.useTemplate(ctx, subject, subject.submission.Spec.TemplateRef.Name)
 }
 
@@ -143,7 +145,7 @@ func (r *Submissions) useTemplate(ctx context.Context, subject *subject, name st
 	if subject.problem == nil {
 		return nil
 	}
-	if _, whatever := plan.CheckInput(subject.submission, nil); whatever != nil {
+	if _, whatever := subject.input.Check(nil); whatever != nil {
 		return nil // no template makes that right
 	}
 	// A verdict on the input is final, so it is not made from a cache that may hold yesterday's template.
@@ -155,7 +157,7 @@ func (r *Submissions) useTemplate(ctx context.Context, subject *subject, name st
 }
 
 func (s *subject) checkInput() {
-	s.businessKey, s.problem = plan.CheckInput(s.submission, s.plan)
+	s.businessKey, s.problem = s.input.Check(s.plan)
 }
 
 func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader client.Reader) error {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
@@ -15,7 +16,7 @@ type inputCheck struct {
 	reason v1alpha1.Reason
 	field  string // what the fault is in
 	// find returns what is wrong, or "".
-	find func(*input) string
+	find func(*checking) string
 	// byTemplate says that only a template that compiles can answer.
 	byTemplate bool
 }
@@ -24,7 +25,7 @@ type inputCheck struct {
 // refuses. Admission and the reconciler both go through this table, so it makes no difference for the verdict which of
 // them meets a submission first.
 var inputChecks = []inputCheck{
-	{v1alpha1.ReasonInvalidName, "metadata.name", func(in *input) string { return lifecycle.WrongName(in.submission) }, false},
+	{v1alpha1.ReasonInvalidName, "metadata.name", func(in *checking) string { return lifecycle.WrongName(in.submission) }, false},
 	{v1alpha1.ReasonInvalidParameters, "spec.parameters", wrongSize, false},
 	{v1alpha1.ReasonInvalidParameters, "spec.parameters", notDigestible, false},
 	{v1alpha1.ReasonInvalidParameters, "spec.parameters", wrongParameters, true},
@@ -32,17 +33,34 @@ var inputChecks = []inputCheck{
 	{v1alpha1.ReasonKeyMismatch, "spec.idempotencyKey", wrongKey, true},
 }
 
-// input is a submission, and what the checks have made of it so far.
-type input struct {
-	submission       *v1alpha1.TaskSubmission
+// Input is what a submission asks for.
+type Input struct {
+	submission *v1alpha1.TaskSubmission
+	digest     func() (string, error)
+}
+
+// InputOf returns the input of a submission.
+func InputOf(submission *v1alpha1.TaskSubmission) *Input {
+	return &Input{submission: submission, digest: sync.OnceValues(func() (string, error) {
+		return v1alpha1.PayloadDigest(&submission.Spec)
+	})}
+}
+
+// PayloadDigest returns the digest of what is asked for. It is computed once, by whoever asks first: of large parameters
+// that takes long.
+func (i *Input) PayloadDigest() (string, error) { return i.digest() }
+
+// checking is an input on its way through the table, and what the checks have made of it so far.
+type checking struct {
+	*Input
 	plan             *Plan
 	key, businessKey string
 }
 
-// CheckInput returns the business key of a submission, or the first fault of its input. Without a plan it asks what can
-// be told without a template.
-func CheckInput(submission *v1alpha1.TaskSubmission, plan *Plan) (businessKey string, problem *lifecycle.Problem) {
-	in := &input{submission: submission, plan: plan}
+// Check returns the business key of the submission, or the first fault of its input. Without a plan it asks what can be
+// told without a template.
+func (i *Input) Check(plan *Plan) (businessKey string, problem *lifecycle.Problem) {
+	in := &checking{Input: i, plan: plan}
 	for _, check := range inputChecks {
 		if check.byTemplate && plan == nil {
 			continue
@@ -54,29 +72,34 @@ func CheckInput(submission *v1alpha1.TaskSubmission, plan *Plan) (businessKey st
 	return in.businessKey, nil
 }
 
-func wrongSize(in *input) string {
+// CheckInput checks the input of a submission once, as Input.Check does.
+func CheckInput(submission *v1alpha1.TaskSubmission, plan *Plan) (businessKey string, problem *lifecycle.Problem) {
+	return InputOf(submission).Check(plan)
+}
+
+func wrongSize(in *checking) string {
 	if size := len(in.submission.Spec.Parameters.Raw); size > maxParameters {
 		return fmt.Sprintf("the parameters have %d bytes, and at most %d are allowed: store what is large elsewhere, and pass its address", size, maxParameters)
 	}
 	return ""
 }
 
-func notDigestible(in *input) string {
-	_, err := v1alpha1.PayloadDigest(&in.submission.Spec)
+func notDigestible(in *checking) string {
+	_, err := in.PayloadDigest()
 	return said(err)
 }
 
-func wrongParameters(in *input) string {
+func wrongParameters(in *checking) string {
 	return said(in.plan.ValidateParameters(in.submission.Spec.Parameters.Raw))
 }
 
-func noKeys(in *input) (message string) {
+func noKeys(in *checking) (message string) {
 	var err error
 	in.key, in.businessKey, err = in.plan.Keys(in.submission)
 	return said(err)
 }
 
-func wrongKey(in *input) string {
+func wrongKey(in *checking) string {
 	if in.key != "" && in.key != in.submission.Key() {
 		return fmt.Sprintf("the template makes the key %q of these parameters: submit under that key", in.key)
 	}
