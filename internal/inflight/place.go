@@ -9,12 +9,12 @@ import (
 func (t *Table) Hold(action, template types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.held[action] != nil {
+		return
+	}
 	hold := t.bulkheads[template]
 	if hold == nil {
 		hold = t.bulkhead(Bulkhead{Template: template})
-	}
-	if t.held[action] != nil {
-		return
 	}
 	t.held[action] = hold
 	if flight := t.flights[action]; flight == nil || flight.ticket.Bulkhead.Template != template {
@@ -23,21 +23,19 @@ func (t *Table) Hold(action, template types.NamespacedName) {
 }
 
 // Free gives a place back that was held, and wakes whoever waits for it. A flight of the action keeps its own.
-func (t *Table) Free(action types.NamespacedName) {
+func (t *Table) Free(action types.NamespacedName) { t.wakeUp(t.free(action)) }
+
+func (t *Table) free(action types.NamespacedName) (next *types.NamespacedName) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	hold := t.held[action]
 	if hold == nil {
-		t.mu.Unlock()
-		return
+		return nil
 	}
 	delete(t.held, action)
 	if flight := t.flights[action]; flight != nil && flight.ticket.Bulkhead.Template == hold.template {
-		t.mu.Unlock()
-		return
+		return nil
 	}
 	hold.used--
-	next := t.next(hold)
-	t.forget(hold)
-	t.mu.Unlock()
-	t.wakeUp(next)
+	return t.passOn(hold)
 }

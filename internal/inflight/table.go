@@ -108,38 +108,43 @@ func (t *Table) Lookup(action types.NamespacedName) *Flight {
 
 // Leave says that an action does not want a slot any more, and passes one on to whoever waits. An action that never
 // asked costs nothing.
-func (t *Table) Leave(action types.NamespacedName) {
+func (t *Table) Leave(action types.NamespacedName) { t.wakeUp(t.leave(action)) }
+
+func (t *Table) leave(action types.NamespacedName) (next *types.NamespacedName) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	hold := t.asking[action]
 	if hold == nil {
-		t.mu.Unlock()
-		return
+		return nil
 	}
 	delete(t.asking, action)
 	hold.leave(action)
 	hold.unbook(t.clock.Now(), action)
-	next := t.next(hold)
-	t.forget(hold)
-	t.mu.Unlock()
-	t.wakeUp(next)
+	return t.passOn(hold)
 }
 
 // remove gives a flight's slot back and wakes whoever waits for it.
-func (t *Table) remove(flight *Flight) {
+func (t *Table) remove(flight *Flight) { t.wakeUp(t.land(flight)) }
+
+func (t *Table) land(flight *Flight) (next *types.NamespacedName) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.flights[flight.ticket.Action] != flight {
-		t.mu.Unlock()
-		return
+		return nil
 	}
 	delete(t.flights, flight.ticket.Action)
 	hold := t.bulkheads[flight.ticket.Bulkhead.Template]
 	if t.held[flight.ticket.Action] != hold {
 		hold.used--
 	}
-	next := t.next(hold)
+	return t.passOn(hold)
+}
+
+// passOn takes who can go on now out of its queue, and drops the bulkhead where nothing is left in it.
+func (t *Table) passOn(hold *bulkhead) (next *types.NamespacedName) {
+	next = t.next(hold)
 	t.forget(hold)
-	t.mu.Unlock()
-	t.wakeUp(next)
+	return next
 }
 
 // next takes who can use a free slot out of its queue: the first of this bulkhead or, since the bound on all flights may
