@@ -6,7 +6,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -94,8 +93,7 @@ var _ = Describe("A Job that something happens to (hazard 14)", func() {
 		w.finishUntilInProgress("a")
 		w.afterEnd(1, "a")
 		w.finishUntilInProgress("a")
-		Expect(admin.Delete(ctx, w.job("a-a1"), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		w.deleteJob("a-a1")
 		Expect(admin.Create(ctx, late)).To(Succeed())
 		w.afterEnd(2, "a")
 		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
@@ -106,15 +104,9 @@ var _ = Describe("A Job that something happens to (hazard 14)", func() {
 
 	It("is not made again when somebody deletes it: a person is asked", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play)
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
+		w.newRunningJob()
 		w.after(time.Second, "a")
-		Expect(admin.Delete(ctx, w.job("a-a1"), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		w.deleteJob("a-a1")
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
 		Expect(w.status("a").Message).To(ContainSubstring("its Job a-a1 is gone"))
@@ -130,16 +122,10 @@ var _ = Describe("A Job that something happens to (hazard 14)", func() {
 
 	It("is made again when somebody deletes it and running it twice is safe", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play, repeatable)
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
+		_, release := w.newRunningJob(repeatable)
 		uid := w.job("a-a1").UID
 		w.after(time.Second, "a")
-		Expect(admin.Delete(ctx, w.job("a-a1"), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		w.deleteJob("a-a1")
 		w.run("a")
 		w.finishUntilInProgress("a")
 		Eventually(func() bool { job := w.job("a-a1"); return job != nil && job.UID != uid }).Should(BeTrue())
@@ -150,12 +136,7 @@ var _ = Describe("A Job that something happens to (hazard 14)", func() {
 
 	It("is not let go on again by the operator when a person suspends it", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play)
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
+		j, _ := w.newRunningJob()
 		job := w.job("a-a1")
 		Expect(admin.Patch(ctx, job, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"suspend":true}}`)))).To(Succeed())
 		for range 3 {

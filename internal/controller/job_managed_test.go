@@ -17,12 +17,7 @@ const collected = 90 * time.Second
 var _ = Describe("A running operator and its Jobs", func() {
 	It("is woken by a Job's end, asks nothing before, and lets it go with its submission", func() {
 		w := newManaged()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play)
-		w.submit("a")
-		j.awaitPods(1)
-		w.eventually("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress)
+		j, release := w.newRunningJob()
 		w.settled()
 		Consistently(w.wire.take).WithTimeout(2 * time.Second).ShouldNot(ContainElement(HavePrefix("PUT")))
 		release()
@@ -35,12 +30,7 @@ var _ = Describe("A running operator and its Jobs", func() {
 
 	It("settles the record of a submission that is deleted while its Job runs on", func() {
 		w := newManaged()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play)
-		w.submit("a")
-		j.awaitPods(1)
-		w.eventually("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress)
+		j, release := w.newRunningJob()
 		w.remove("a")
 		Expect(w.job("a-a1").DeletionTimestamp).To(BeNil())
 		release()
@@ -55,12 +45,7 @@ var _ = Describe("A running operator and its Jobs", func() {
 
 	It("counts a Job against the limits until it has finished, also after a restart", func() {
 		w := newManaged()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play, func(spec *v1alpha1.TaskTemplateSpec) { spec.Limits.MaxInFlight = 1 })
-		w.submit("a")
-		j.awaitPods(1)
-		w.eventually("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress)
+		j, release := w.newRunningJob(func(spec *v1alpha1.TaskTemplateSpec) { spec.Limits.MaxInFlight = 1 })
 		w.submit("b")
 		w.eventually("b", v1alpha1.PhasePending, v1alpha1.ReasonLimitReached)
 		w.restart()
@@ -74,3 +59,15 @@ var _ = Describe("A running operator and its Jobs", func() {
 		Expect(j.ran()).To(Equal(3))
 	})
 })
+
+// newRunningJob has submission "a" run a Job that goes on until it is released.
+func (w *managed) newRunningJob(edits ...func(*v1alpha1.TaskTemplateSpec)) (j *jobsOf, release func()) {
+	GinkgoHelper()
+	play, release := untilReleased()
+	j = w.newJobs(play, edits...)
+	DeferCleanup(release)
+	w.submit("a")
+	j.awaitPods(1)
+	w.eventually("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress)
+	return j, release
+}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/harness"
@@ -70,8 +69,7 @@ var _ = Describe("An action that is a Job", func() {
 		w.expect("a", v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing)
 		Expect(w.status("a").Message).To(ContainSubstring(`a Job "a-a1" is in this namespace that is not this submission's`))
 		Expect(w.job("a-a1").Spec.Suspend).To(Equal(ptr.To(true)))
-		Expect(admin.Delete(ctx, stranger, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
-		Eventually(func() *batchv1.Job { return w.job("a-a1") }).Should(BeNil())
+		w.deleteJob("a-a1")
 		w.after(wait, "a")
 		w.throughJobs("a", 1)
 		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
@@ -95,12 +93,7 @@ var _ = Describe("An action that is a Job", func() {
 
 	It("asks a person when its pod was deleted", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play, listing(3))
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
+		j, _ := w.newRunningJob(listing(3))
 		Expect(admin.Delete(ctx, j.pods[0])).To(Succeed())
 		w.afterEnd(1, "a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
@@ -110,14 +103,9 @@ var _ = Describe("An action that is a Job", func() {
 
 	It("asks a person when activeDeadlineSeconds was over", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play, listing(3), func(spec *v1alpha1.TaskTemplateSpec) {
+		j, _ := w.newRunningJob(listing(3), func(spec *v1alpha1.TaskTemplateSpec) {
 			spec.Effect.Job.Template.Spec.ActiveDeadlineSeconds = ptr.To[int64](1)
 		})
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
 		w.afterEnd(1, "a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
 		Expect(w.status("a").Message).To(ContainSubstring("DeadlineExceeded"))
@@ -175,12 +163,7 @@ var _ = Describe("An action that is a Job", func() {
 
 	It("spends no check on a Job that runs longer than stuckAfter, and a template's edit does not disturb it", func() {
 		w := newWorld()
-		play, release := untilReleased()
-		defer release()
-		j := w.newJobs(play)
-		w.submit("a")
-		w.run("a")
-		j.awaitPods(1)
+		j, release := w.newRunningJob()
 		w.after(6*time.Minute, "a")
 		w.edit("work", listing(1))
 		for range 3 {

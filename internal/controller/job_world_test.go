@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,6 +49,18 @@ func (w *world) newJobs(play func(ctx context.Context, n int) harness.Exit, edit
 	}, failed)).To(Succeed())
 	w.template("work", append([]func(*v1alpha1.TaskTemplateSpec){asJob}, edits...)...)
 	return j
+}
+
+// newRunningJob has submission "a" run a Job that goes on until it is released.
+func (w *world) newRunningJob(edits ...func(*v1alpha1.TaskTemplateSpec)) (j *jobsOf, release func()) {
+	GinkgoHelper()
+	play, release := untilReleased()
+	j = w.newJobs(play, edits...)
+	DeferCleanup(release)
+	w.submit("a")
+	w.run("a")
+	j.awaitPods(1)
+	return j, release
 }
 
 func asJob(spec *v1alpha1.TaskTemplateSpec) {
@@ -113,6 +126,13 @@ func (w *world) job(name string) *batchv1.Job {
 	}
 	Expect(err).NotTo(HaveOccurred())
 	return found
+}
+
+// deleteJob deletes a Job, and waits until it is gone.
+func (w *world) deleteJob(name string) {
+	GinkgoHelper()
+	Expect(admin.Delete(ctx, w.job(name), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+	Eventually(func() *batchv1.Job { return w.job(name) }).Should(BeNil())
 }
 
 // jobs returns the names of all Jobs.
