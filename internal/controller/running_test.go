@@ -87,8 +87,7 @@ var _ = Describe("A running operator", func() {
 
 		w.template("late")
 		w.edit("stopped", func(spec *v1alpha1.TaskTemplateSpec) { spec.Suspend = false })
-		message := w.status("careful").Message
-		decision := w.decide(v1alpha1.DecisionApprove, "careful", pinned(message[len(message)-len("sha256:")-64:]))
+		decision := w.decide(v1alpha1.DecisionApprove, "careful", pinned(digestIn(w.status("careful").Message)))
 		close(hold)
 		for _, name := range []string{"early", "holder", "slow", "queued", "stopped", "careful", "again", "soon"} {
 			w.eventually(name, v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
