@@ -110,10 +110,8 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	case report.Outcome == v1alpha1.OutcomeInProgress && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
 		// Verification after an unknown outcome: it waits on, and spends no check.
 		return between(o, &next, v1alpha1.ReasonInProgress, report.Message+"; it is asked again", pollDelay(o, action, report.RetryAfter))
-	case report.Outcome == v1alpha1.OutcomeInProgress:
-		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
 	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
-		// A poll that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
+		// A poll, also one that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
 		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
 	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
 		next.Unsettled, next.Checks = false, 0
