@@ -40,17 +40,19 @@ func reasonIsNot(reason v1alpha1.Reason) fields.Selector {
 // pageSize bounds what one request of a sweep transfers.
 const pageSize = 200
 
-// eachWithoutRecord calls visit for every submission that failed and has no record, page by page.
+// eachWithoutRecord calls visit for every submission that failed and has no record, page by page. The visitor may keep
+// the submission.
 func (r *Submissions) eachWithoutRecord(ctx context.Context, visit func(*v1alpha1.TaskSubmission)) error {
-	for page := (&v1alpha1.TaskSubmissionList{}); ; {
-		err := r.Live.List(ctx, page, client.MatchingFieldsSelector{Selector: withoutRecord}, client.Limit(pageSize), client.Continue(page.Continue))
+	for next := ""; ; {
+		page := &v1alpha1.TaskSubmissionList{} // its own, as in record.Store.EachDue
+		err := r.Live.List(ctx, page, client.MatchingFieldsSelector{Selector: withoutRecord}, client.Limit(pageSize), client.Continue(next))
 		if err != nil {
 			return err
 		}
 		for i := range page.Items {
 			visit(&page.Items[i])
 		}
-		if page.Continue == "" || ctx.Err() != nil {
+		if next = page.Continue; next == "" || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
