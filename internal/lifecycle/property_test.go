@@ -227,17 +227,13 @@ func (d dice) decision(o *Observation) {
 		naming(pick[types.UID](d, theSubmission, theRecord, "other")), pinning(pick(d, digest, edited, "")), by(pick(d, "ann", "bob", "")))(o)
 }
 
-func seeds() uint64 {
-	if testing.Short() {
-		return 40_000
-	}
-	return 60_000
-}
+// seeds is how many observations it takes to meet every step and reason.
+const seeds uint64 = 60_000
 
 // TestDecideOverRandomObservations: Decide is total and pure, and each step keeps the invariants.
 func TestDecideOverRandomObservations(t *testing.T) {
 	met := map[string]int{}
-	for seed := range seeds() {
+	for seed := range seeds {
 		o := randomObservation(seed)
 		step := decideCalmly(t, seed, o)
 		met[reflect.TypeOf(step).Name()]++
@@ -290,7 +286,7 @@ func decideCalmly(t *testing.T, seed uint64, o Observation) Step {
 // happens.
 func TestProjectOverRandomObservations(t *testing.T) {
 	met := map[v1alpha1.Reason]int{}
-	for seed := range seeds() {
+	for seed := range seeds {
 		o := randomObservation(seed)
 		wait, waits := Decide(o).(Wait)
 		if !waits || wait.Quiet || o.Submission == nil {
@@ -331,7 +327,7 @@ func TestProjectOverRandomObservations(t *testing.T) {
 // TestDecideComesToAWait: from any observation, carrying the steps out leads to a wait within a few steps. What is
 // outside answers as well as it can.
 func TestDecideComesToAWait(t *testing.T) {
-	for seed := range seeds() / 4 {
+	for seed := range seeds / 4 {
 		o := randomObservation(seed)
 		var walked []string
 		for len(walked) <= 25 {
