@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,20 +95,15 @@ func said(err error) string {
 
 // tally is what became of many: errors are said as they come, and the gravest decides the exit code.
 type tally struct {
-	mu     sync.Mutex
-	w      io.Writer
-	worst  int
-	counts map[int]int
+	w     io.Writer
+	worst int
 }
 
-func newTally(w io.Writer) *tally { return &tally{w: w, counts: map[int]int{}} }
+func newTally(w io.Writer) *tally { return &tally{w: w} }
 
-// add says an error about one of them, or counts it as done.
+// add says an error about one of them; nil: it is done.
 func (t *tally) add(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	code := report(t.w, err)
-	t.counts[code]++
 	if gravity[code] > gravity[t.worst] {
 		t.worst = code
 	}
