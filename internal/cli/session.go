@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,9 +15,6 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
 )
-
-// atOnce is how many requests are made at once, where something is asked for many.
-const atOnce = 8
 
 // session is one run of the plugin: its streams, kubectl's flags, and the time.
 type session struct {
@@ -81,27 +77,6 @@ func limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
-}
-
-// inOrder does something for many at once, and tells what came of each in the order in which they were given.
-func inOrder[T, R any](items []T, do func(T) R, tell func(T, R)) {
-	results := make([]chan R, len(items))
-	for i := range results {
-		results[i] = make(chan R, 1)
-	}
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	go func() {
-		for i, item := range items {
-			group.Go(func() error {
-				results[i] <- do(item)
-				return nil
-			})
-		}
-	}()
-	for i, item := range items {
-		tell(item, <-results[i])
-	}
 }
 
 // isTerminal reports whether a stream is one that a person looks at or types into.

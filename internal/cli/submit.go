@@ -150,35 +150,7 @@ func (o *submitting) run(ctx context.Context, objects []*v1alpha1.TaskSubmission
 	}
 	ctx, cancel := limited(ctx, o.timeout)
 	defer cancel()
-	return o.submitAll(ctx, prepared)
-}
-
-// submitted is what came of one submission.
-type submitted struct {
-	object *v1alpha1.TaskSubmission // nil: none is there
-	line   string
-	err    error
-}
-
-func (o *submitting) submitAll(ctx context.Context, prepared []*submit.Submission) error {
-	tally, progress := newTally(o.ErrOut), newProgress(o.session, len(prepared))
-	var there []client.Object
-	inOrder(prepared, func(s *submit.Submission) submitted {
-		result := o.one(ctx, s)
-		progress.step(result.err)
-		return result
-	}, func(_ *submit.Submission, result submitted) {
-		progress.hide()
-		if result.object != nil {
-			there = append(there, result.object)
-		}
-		if result.line != "" && o.output.human() {
-			fmt.Fprintln(o.Out, result.line)
-		}
-		tally.add(result.err)
-	})
-	progress.hide()
-	return errors.Join(o.output.printAll(o.Out, there), tally.err())
+	return tellAll(o.session, o.output, prepared, func(s *submit.Submission) submitted { return o.one(ctx, s) })
 }
 
 // one submits one action.

@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 func newWait(s *session) *cobra.Command {
@@ -70,26 +67,12 @@ func (t *targets) all(ctx context.Context, s *session, c *cluster, args []string
 }
 
 func (s *session) waitFor(ctx context.Context, c *cluster, names []types.NamespacedName, output *output) error {
-	type ended struct {
-		object *v1alpha1.TaskSubmission
-		err    error
-	}
-	submitter, tally, progress := s.submitter(c), newTally(s.ErrOut), newProgress(s, len(names))
-	var there []client.Object
-	inOrder(names, func(name types.NamespacedName) ended {
+	submitter := s.submitter(c)
+	return tellAll(s, output, names, func(name types.NamespacedName) submitted {
 		object, err := s.await(ctx, submitter, name)
-		progress.step(err)
-		return ended{object, err}
-	}, func(name types.NamespacedName, result ended) {
-		progress.hide()
-		if result.object != nil {
-			there = append(there, result.object)
-			if output.human() {
-				fmt.Fprintln(s.Out, titled(name.Name)+" "+standing(result.object))
-			}
+		if object == nil {
+			return submitted{err: err}
 		}
-		tally.add(result.err)
+		return submitted{object: object, line: titled(name.Name) + " " + standing(object), err: err}
 	})
-	progress.hide()
-	return errors.Join(output.printAll(s.Out, there), tally.err())
 }
