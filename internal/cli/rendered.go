@@ -85,14 +85,7 @@ func (r *renderer) text(path, source string) string {
 		return ""
 	}
 	compiled, err := r.env.Text(source, expr.Params)
-	if err == nil {
-		var value string
-		if value, err = compiled.String(r.in); err == nil {
-			return value
-		}
-	}
-	r.err = fmt.Errorf("spec.%s: %w", path, err)
-	return ""
+	return evaluated(r, "spec."+path, compiled, err, (*expr.Text).String)
 }
 
 func (r *renderer) tree(path string, part any) json.RawMessage {
@@ -152,14 +145,7 @@ func (r *renderer) address(path string, value any) any {
 		return value
 	}
 	compiled, err := r.env.URL(source, expr.Params|expr.Submission|expr.Attempt)
-	if err == nil {
-		var address string
-		if address, err = compiled.Render(r.in); err == nil {
-			return address
-		}
-	}
-	r.err = fmt.Errorf("%s: %w", path, err)
-	return nil
+	return evaluated(r, path, compiled, err, (*expr.URL).Render)
 }
 
 func (r *renderer) value(path, source string) any {
@@ -167,12 +153,16 @@ func (r *renderer) value(path, source string) any {
 		return nil
 	}
 	compiled, err := r.env.Text(source, expr.Params|expr.Submission|expr.Attempt)
+	return evaluated(r, path, compiled, err, (*expr.Text).Value)
+}
+
+// evaluated returns what something comes to, once it is compiled. It keeps the error of either with the field's path.
+func evaluated[C, V any](r *renderer, path string, compiled C, err error, evaluate func(C, expr.Input) (V, error)) (value V) {
 	if err == nil {
-		var value any
-		if value, err = compiled.Value(r.in); err == nil {
-			return value
-		}
+		value, err = evaluate(compiled, r.in)
 	}
-	r.err = fmt.Errorf("%s: %w", path, err)
-	return nil
+	if err != nil {
+		r.err = fmt.Errorf("%s: %w", path, err)
+	}
+	return value
 }
