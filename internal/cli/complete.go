@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,12 +15,8 @@ type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellC
 // records are not read: a completion is asked for at each key stroke.
 func (s *session) completeSubmissions(fits func(*subject) bool) completion {
 	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		c, err := s.connect()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
 		list := &v1alpha1.TaskSubmissionList{}
-		if err := c.api.List(command.Context(), list, client.InNamespace(c.namespace)); err != nil {
+		if err := s.list(command.Context(), list); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		given := map[string]bool{}
@@ -54,12 +52,8 @@ func (s *session) completeTemplates(command *cobra.Command, args []string, _ str
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, err := s.connect()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
 	list := &v1alpha1.TaskTemplateList{}
-	if err := c.api.List(command.Context(), list, client.InNamespace(c.namespace)); err != nil {
+	if err := s.list(command.Context(), list); err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var names []string
@@ -67,4 +61,13 @@ func (s *session) completeTemplates(command *cobra.Command, args []string, _ str
 		names = append(names, list.Items[i].Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// list lists what is in the namespace of the command line.
+func (s *session) list(ctx context.Context, list client.ObjectList) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	return c.api.List(ctx, list, client.InNamespace(c.namespace))
 }
