@@ -24,10 +24,15 @@ func (f *files) flags(what string) *genericclioptions.FileNameFlags {
 
 func (f *files) given() bool { return len(f.names) > 0 || f.kustomize != "" }
 
-// submissions reads the manifests, without asking the API server. A misspelt field is an error.
-func (f *files) submissions(s *session) ([]*v1alpha1.TaskSubmission, error) {
+// infos reads the manifests, without asking the API server.
+func (f *files) infos(s *session) ([]*resource.Info, error) {
 	options := f.flags("").ToOptions()
-	infos, err := resource.NewBuilder(s.flags).Unstructured().Local().FilenameParam(false, &options).Flatten().Do().Infos()
+	return resource.NewBuilder(s.flags).Unstructured().Local().FilenameParam(false, &options).Flatten().Do().Infos()
+}
+
+// submissions reads manifests of submissions only. A misspelt field is an error.
+func (f *files) submissions(s *session) ([]*v1alpha1.TaskSubmission, error) {
+	infos, err := f.infos(s)
 	if err != nil {
 		return nil, err
 	}

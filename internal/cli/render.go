@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -87,8 +86,7 @@ func (o *rendering) template(ctx context.Context, args []string) (*v1alpha1.Task
 }
 
 func (o *rendering) read(template *v1alpha1.TaskTemplate) error {
-	options := &resource.FilenameOptions{Filenames: []string{o.file}}
-	infos, err := resource.NewBuilder(o.flags).Unstructured().Local().FilenameParam(false, options).Flatten().Do().Infos()
+	infos, err := (&files{names: []string{o.file}}).infos(o.session)
 	if err != nil {
 		return err
 	}
