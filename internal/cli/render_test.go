@@ -46,6 +46,16 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestRenderKeepsTheDigitsOfWholeNumbers(t *testing.T) {
+	path := t.TempDir() + "/template.yaml"
+	write(t, path, strings.ReplaceAll(rendersAll, "list: [1,", "list: [9007199254740993,"))
+	for _, format := range []string{"yaml", "json"} {
+		if out, complaints, _ := at("", "render", "-f", path, "-p", "order=7", "-p", "amount:=9007199254740993", "-o", format); strings.Count(out, "9007199254740993") != 2 {
+			t.Errorf("%s: %s%s", format, out, complaints)
+		}
+	}
+}
+
 func TestRenderSaysWhatIsWrong(t *testing.T) {
 	path := t.TempDir() + "/template.yaml"
 	for _, test := range []struct {

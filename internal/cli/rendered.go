@@ -97,8 +97,9 @@ func (r *renderer) tree(path string, part any) json.RawMessage {
 		r.err = err
 		return nil
 	}
-	var decoded any
-	if r.err = json.Unmarshal(raw, &decoded); r.err != nil {
+	decoded, err := expr.DecodeJSON(raw)
+	if err != nil {
+		r.err = err
 		return nil
 	}
 	evaluated := r.walk("spec."+path, decoded)
