@@ -75,7 +75,9 @@ func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, erro
 		return nil, err
 	}
 	var candidates []v1alpha1.TaskSubmission
-	for _, submission := range append(submissions.Items, begun.Items...) {
+	there := map[types.NamespacedName]bool{}
+	for _, submission := range slices.Concat(submissions.Items, begun.Items) {
+		there[client.ObjectKeyFromObject(&submission)] = true
 		_, asks := personal[submission.Status.Reason]
 		// After an edit of its effect, what was approved and is between attempts asks again; and the holder of a business
 		// key may have been deleted.
@@ -88,7 +90,7 @@ func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, erro
 		return nil, err
 	}
 	waiting := slices.DeleteFunc(all, func(s *subject) bool { return s.waitsFor() == "" })
-	left, err := c.leftBehind(ctx, namespace)
+	left, err := c.leftBehind(ctx, namespace, there)
 	waiting = append(waiting, left...)
 	slices.SortStableFunc(waiting, func(a, b *subject) int {
 		if byTime := a.since().Compare(b.since()); byTime != 0 {
@@ -103,8 +105,8 @@ func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, erro
 // due time, and claims name no submission.
 const asking = v1alpha1.LabelSubmission + ",!" + v1alpha1.LabelDue
 
-// leftBehind returns actions that ask although their submission is gone.
-func (c *cluster) leftBehind(ctx context.Context, namespace string) ([]*subject, error) {
+// leftBehind returns actions that ask although their submission is gone. Those that are there are not read once more.
+func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[types.NamespacedName]bool) ([]*subject, error) {
 	selector, err := labels.Parse(asking)
 	if err != nil {
 		return nil, err
@@ -121,6 +123,9 @@ func (c *cluster) leftBehind(ctx context.Context, namespace string) ([]*subject,
 			continue
 		}
 		name := types.NamespacedName{Namespace: record.Namespace, Name: action.Submission.Name}
+		if there[name] {
+			continue
+		}
 		err := c.api.Get(ctx, name, &v1alpha1.TaskSubmission{})
 		if client.IgnoreNotFound(err) != nil {
 			return nil, err
