@@ -54,7 +54,10 @@ func award(ctx context.Context) error {
 // What a Submit can come to.
 func ExampleSubmission_Submit() {
 	var action *submit.Submission // as Client.Prepare returns it
-	receipt, err := action.Submit(context.TODO())
+	// It tries until ctx ends.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	receipt, err := action.Submit(ctx)
 
 	var other *submit.OtherPayloadError
 	var refused *submit.RefusedError
@@ -78,7 +81,9 @@ func ExampleSubmission_Submit() {
 // A process that was restarted keeps nothing but what makes the key.
 func ExampleClient_Wait() {
 	var client *submit.Client // as Connect returns it
-	done, err := client.Wait(context.TODO(), "default", submit.Key("award", "task-42", "stu-7"))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	done, err := client.Wait(ctx, "default", submit.Key("award", "task-42", "stu-7"))
 	var gone *submit.GoneError
 	if errors.As(err, &gone) {
 		fmt.Println("it was deleted, or never arrived: submit it again, and what it came to is told again")
