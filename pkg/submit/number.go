@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func asStored(raw []byte) ([]byte, error) {
 		return nil, errors.New("must be a JSON object")
 	}
 	var written any
-	decoder := json.NewDecoder(strings.NewReader(string(canonical)))
+	decoder := json.NewDecoder(bytes.NewReader(canonical))
 	decoder.UseNumber()
 	if err := decoder.Decode(&written); err != nil {
 		return nil, err
