@@ -53,10 +53,7 @@ func object(kind string, metadata, spec map[string]any) string {
 
 // named gives a submission the name that belongs to its key.
 func (s submission) named() submission {
-	GinkgoHelper()
-	name, err := v1alpha1.NameForKey(s.key)
-	Expect(err).NotTo(HaveOccurred())
-	s.name = name
+	s.name = nameOf(s.key)
 	return s
 }
 

@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -192,11 +191,6 @@ var _ = Describe("A record", func() {
 // decision makes one about the attempt of a submission that nothing was begun for.
 func decision(name, action, namespace, submission string) string {
 	GinkgoHelper()
-	return decisionAbout(name, action, submission, get(namespace, submission).UID)
-}
-
-func decisionAbout(name, action, submission string, uid types.UID) string {
-	GinkgoHelper()
 	return object("TaskDecision", map[string]any{"name": name},
-		map[string]any{"submission": submission, "uid": uid, "attempt": 0, "action": action, "reason": "it is in order"})
+		map[string]any{"submission": submission, "uid": get(namespace, submission).UID, "attempt": 0, "action": action, "reason": "it is in order"})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,9 +30,8 @@ var (
 	// admin is who installs and looks.
 	admin client.Client
 	// managerConfig authenticates as the manager's own service account.
-	managerConfig     *rest.Config
-	managerKubeconfig string
-	scheme            = runtime.NewScheme()
+	managerConfig *rest.Config
+	scheme        = runtime.NewScheme()
 	// receiver counts what leaves the operator.
 	receiver *counting
 	door     *doorkeeper
@@ -55,9 +55,9 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(func() error { return plane.Stop() })
 	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	managerKubeconfig, err = plane.ManagerKubeconfig(ctx)
+	kubeconfig, err := plane.ManagerKubeconfig(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	managerConfig, err = clientcmd.BuildConfigFromFlags("", managerKubeconfig)
+	managerConfig, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig.QPS = -1
 
@@ -98,7 +98,7 @@ func (c *counting) in(namespace string) (all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, n := range c.effects {
-		if len(key) > len(namespace)+2 && key[:len(namespace)+2] == `"`+namespace+"/" {
+		if strings.HasPrefix(key, `"`+namespace+"/") {
 			all += n
 		}
 	}

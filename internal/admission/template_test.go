@@ -3,6 +3,7 @@ package admission_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -12,9 +13,7 @@ import (
 var _ = Describe("A template", func() {
 	http := func(more map[string]any) map[string]any {
 		effect := map[string]any{"method": "POST", "url": "https://pay.example/charges"}
-		for field, value := range more {
-			effect[field] = value
-		}
+		maps.Copy(effect, more)
 		return map[string]any{"http": effect}
 	}
 	schema := func(raw string) map[string]any {
