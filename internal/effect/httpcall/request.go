@@ -64,19 +64,12 @@ func invalid(format string, arguments ...any) error {
 
 // input returns what the expressions of an attempt see.
 func input(attempt effect.Attempt) (expr.Input, error) {
-	raw, _ := parameters(attempt, expr.Input{})
-	params, err := expr.DecodeJSON(raw)
+	attempt.Parameters, _ = parameters(attempt, expr.Input{})
+	in, err := attempt.Input()
 	if err != nil {
-		return expr.Input{}, invalid("the parameters are not JSON")
+		return in, invalid("the parameters are not JSON")
 	}
-	return expr.Input{
-		Params: params,
-		Submission: map[string]string{
-			"name": attempt.Name, "namespace": attempt.Namespace, "key": attempt.Key,
-			"businessKey": attempt.BusinessKey, "downstreamKey": attempt.DownstreamKey,
-		},
-		Attempt: attempt.Number,
-	}, nil
+	return in, nil
 }
 
 // build makes the request, and returns the values of Secrets that are in it. An error is an *invalidError, an

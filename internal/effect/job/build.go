@@ -13,7 +13,6 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
-	"github.com/taskonce/taskonce/internal/expr"
 )
 
 // What a Job carries of its attempt. What is needed to read its outcome is in it too: the template may be edited while
@@ -60,16 +59,13 @@ func mainContainer(template *batchv1.JobTemplateSpec) string {
 
 // build makes the Job of an attempt. An error says which value of the submission cannot be in it.
 func (r *run) build(attempt effect.Attempt) (*batchv1.Job, error) {
-	params, err := expr.DecodeJSON(attempt.Parameters)
+	in, err := attempt.Input()
 	if err != nil {
 		return nil, fmt.Errorf("the parameters: %w", err)
 	}
 	template := r.template.DeepCopy()
 	pod := &template.Spec.Template.Spec
-	if err := r.fill(pod, expr.Input{Params: params, Submission: map[string]string{
-		"name": attempt.Name, "namespace": attempt.Namespace, "key": attempt.Key,
-		"businessKey": attempt.BusinessKey, "downstreamKey": attempt.DownstreamKey,
-	}}); err != nil {
+	if err := r.fill(pod, in); err != nil {
 		return nil, err
 	}
 	variables := environment(attempt)

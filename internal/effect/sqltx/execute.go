@@ -80,9 +80,9 @@ func (t *transaction) over(attempt effect.Attempt) bool {
 
 // arguments evaluates the arguments of all statements, and then of the result.
 func (t *transaction) arguments(attempt effect.Attempt) ([][]any, error) {
-	in, err := input(attempt)
+	in, err := attempt.Input()
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the parameters are not JSON")
 	}
 	var all [][]any
 	for i := range t.statements {
@@ -112,21 +112,6 @@ func (q *query) values(in expr.Input) ([]any, error) {
 		values[i] = value
 	}
 	return values, nil
-}
-
-// input returns what the expressions of an attempt see.
-func input(attempt effect.Attempt) (expr.Input, error) {
-	params, err := expr.DecodeJSON(attempt.Parameters)
-	if err != nil {
-		return expr.Input{}, errors.New("the parameters are not JSON")
-	}
-	return expr.Input{
-		Params: params,
-		Submission: map[string]string{
-			"name": attempt.Name, "namespace": attempt.Namespace, "key": attempt.Key,
-			"businessKey": attempt.BusinessKey, "downstreamKey": attempt.DownstreamKey,
-		},
-	}, nil
 }
 
 // run is one attempt, or one question, on one session.
