@@ -126,13 +126,7 @@ func statusLine(status int) string {
 }
 
 // cut makes a message one line of at most maxMessage characters.
-func cut(message string) string {
-	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "?")), " ")
-	if runes := []rune(message); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
-	}
-	return message
-}
+func cut(message string) string { return effect.OneLine(message, maxMessage) }
 
 // progress returns the absolute URL in Location, where it has the origin of the URL that was asked and a record
 // can hold it; "" otherwise.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -91,9 +90,5 @@ const maxMessage = 512
 
 // line is a message of one line, cut to what a record holds.
 func line(format string, arguments ...any) string {
-	message := strings.Join(strings.Fields(strings.ToValidUTF8(fmt.Sprintf(format, arguments...), "?")), " ")
-	if runes := []rune(message); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
-	}
-	return message
+	return effect.OneLine(fmt.Sprintf(format, arguments...), maxMessage)
 }

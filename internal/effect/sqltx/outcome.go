@@ -29,13 +29,7 @@ func undecided(message string) effect.Outcome {
 const maxMessage = 500
 
 // cut makes a message one line of at most maxMessage characters.
-func cut(message string) string {
-	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "?")), " ")
-	if runes := []rune(message); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
-	}
-	return message
-}
+func cut(message string) string { return effect.OneLine(message, maxMessage) }
 
 // trimmed takes off the line ends of the files that Secrets are made of.
 func trimmed(dsn string) string { return strings.TrimRight(dsn, "\r\n") }
