@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,8 +23,8 @@ const (
 type secrets []string
 
 // forms are the ways in which the values may be repeated: as they are, and without a scheme ("Bearer …").
-func (s secrets) forms() []string {
-	var forms []string
+func (s secrets) forms() effect.Secrets {
+	var forms effect.Secrets
 	for _, value := range s {
 		for _, form := range []string{value, value[strings.LastIndexByte(value, ' ')+1:]} {
 			if len(form) >= shortSecret {
@@ -37,11 +36,7 @@ func (s secrets) forms() []string {
 }
 
 // in reports whether raw repeats one of the values, as text or inside a JSON string.
-func (s secrets) in(raw []byte) bool {
-	return slices.ContainsFunc(s.forms(), func(form string) bool {
-		return bytes.Contains(raw, []byte(form)) || bytes.Contains(raw, quoted(form))
-	})
-}
+func (s secrets) in(raw []byte) bool { return s.forms().In(raw) }
 
 // inURL reports whether a URL repeats one of the values, percent-encoded or not.
 func (s secrets) inURL(text string) bool {
@@ -50,22 +45,7 @@ func (s secrets) inURL(text string) bool {
 }
 
 // redact takes the values out of a message: an expression's error may quote what the receiver repeated.
-func (s secrets) redact(message string) string {
-	for _, form := range s.forms() {
-		message = strings.ReplaceAll(message, form, "[withheld]")
-	}
-	return message
-}
-
-// quoted is how a value stands inside a JSON string.
-func quoted(value string) []byte {
-	var raw bytes.Buffer
-	encoder := json.NewEncoder(&raw)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
-	text := bytes.TrimSpace(raw.Bytes())
-	return text[1 : len(text)-1]
-}
+func (s secrets) redact(message string) string { return s.forms().Redact(message) }
 
 // result makes an outcome's result of an answer. A nil tree means the whole body.
 type result struct{ tree *expr.Tree }

@@ -76,7 +76,7 @@ func (r *run) known(found *entry) effect.Outcome {
 // applied is the outcome with the result that the ledger holds, or will hold.
 func (r *run) applied(result string) effect.Outcome {
 	outcome := effect.Outcome{Kind: v1alpha1.OutcomeApplied}
-	if r.secrets.in(result) {
+	if r.secrets.In([]byte(result)) {
 		result = `{"note":"withheld: the result repeats the password of the database"}`
 	}
 	outcome.StoreResult([]byte(result), "application/json", false)
@@ -147,7 +147,7 @@ func (r *run) commit(ctx context.Context, result string) (effect.Outcome, error)
 	default:
 		return effect.Outcome{
 			Kind:    v1alpha1.OutcomeUnknown,
-			Message: cut(r.secrets.redact("COMMIT was sent, and no answer says whether it happened; the ledger will tell: " + r.dialect.explain(err).message)),
+			Message: cut(r.secrets.Redact("COMMIT was sent, and no answer says whether it happened; the ledger will tell: " + r.dialect.explain(err).message)),
 		}, nil
 	}
 }

@@ -119,7 +119,7 @@ type run struct {
 	*transaction
 	session session
 	attempt effect.Attempt
-	secrets secrets
+	secrets effect.Secrets
 	// unreached is the outcome where there is no session.
 	unreached effect.Outcome
 }
@@ -148,7 +148,7 @@ func (t *transaction) open(ctx context.Context, attempt effect.Attempt) (*run, e
 // failed says what an error means before COMMIT was sent: nothing was committed.
 func (r *run) failed(what string, err error) (effect.Outcome, error) {
 	why := r.dialect.explain(err)
-	message := r.secrets.redact(why.message)
+	message := r.secrets.Redact(why.message)
 	if what != "" {
 		message = what + ": " + message
 	}

@@ -1,8 +1,8 @@
 package sqltx
 
 import (
-	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -39,14 +39,12 @@ type dsnError struct{}
 
 func (*dsnError) Error() string { return "it is no DSN" }
 
-// secrets are what of a DSN must be in no outcome: the whole, and the password.
-type secrets []string
-
 // shortSecret is a length below which a password is not looked for in results: "1" is everywhere.
 const shortSecret = 6
 
-func secretsOf(dsn string) secrets {
-	found := secrets{dsn}
+// secretsOf returns what of a DSN must be in no outcome: the whole, and the password.
+func secretsOf(dsn string) effect.Secrets {
+	found := effect.Secrets{dsn}
 	if config, err := pgconn.ParseConfig(dsn); err == nil {
 		found = append(found, config.Password)
 	}
@@ -57,25 +55,5 @@ func secretsOf(dsn string) secrets {
 		password, _ := address.User.Password()
 		found = append(found, password)
 	}
-	return found
-}
-
-// in reports whether a JSON text repeats a secret.
-func (s secrets) in(result string) bool {
-	for _, value := range s {
-		if len(value) >= shortSecret && (strings.Contains(result, value) || strings.Contains(result, string(bytes.Trim(asJSON(value), `"`)))) {
-			return true
-		}
-	}
-	return false
-}
-
-// redact takes the secrets out of a message: the database may quote what a statement found.
-func (s secrets) redact(message string) string {
-	for _, value := range s {
-		if len(value) >= shortSecret {
-			message = strings.ReplaceAll(message, value, "[withheld]")
-		}
-	}
-	return message
+	return slices.DeleteFunc(found, func(value string) bool { return len(value) < shortSecret })
 }

@@ -60,7 +60,7 @@ func patience(timeout time.Duration) time.Duration { return min(timeout/2, 2*tim
 // cannotTell says why the ledger did not answer.
 func (r *run) cannotTell(err error) effect.Outcome {
 	why := r.dialect.explain(err)
-	message := r.secrets.redact(why.message)
+	message := r.secrets.Redact(why.message)
 	switch why.cause {
 	case waited:
 		return effect.Outcome{Kind: v1alpha1.OutcomeInProgress, Message: "a session of an attempt is still open in the database, which will end it"}
