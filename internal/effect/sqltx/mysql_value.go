@@ -23,10 +23,8 @@ func mysqlValue(name string, value any) json.RawMessage {
 		return asJSON(value)
 	}
 	switch name = strings.TrimPrefix(name, "UNSIGNED "); name {
-	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR", "FLOAT", "DOUBLE":
-		return number(raw)
-	case "JSON":
-		return embedded(raw)
+	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR", "FLOAT", "DOUBLE", "JSON":
+		return verbatim(raw)
 	case "BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB", "BIT", "GEOMETRY":
 		return bytesOf(raw)
 	case "DATETIME":

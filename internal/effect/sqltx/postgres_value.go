@@ -27,10 +27,8 @@ func postgresValue(oid uint32, value []byte) json.RawMessage {
 	switch oid {
 	case pgtype.BoolOID:
 		return asJSON(string(value) == "t")
-	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID, pgtype.Float4OID, pgtype.Float8OID:
-		return number(value)
-	case pgtype.JSONOID, pgtype.JSONBOID:
-		return embedded(value)
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID, pgtype.Float4OID, pgtype.Float8OID, pgtype.JSONOID, pgtype.JSONBOID:
+		return verbatim(value)
 	case pgtype.ByteaOID:
 		if raw, err := hex.DecodeString(strings.TrimPrefix(string(value), `\x`)); err == nil {
 			return bytesOf(raw)

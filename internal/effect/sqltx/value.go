@@ -29,16 +29,8 @@ func text(value []byte) json.RawMessage {
 // bytesOf are bytes, in base64.
 func bytesOf(value []byte) json.RawMessage { return asJSON(base64.StdEncoding.EncodeToString(value)) }
 
-// number is a number where JSON can say it, and text where it cannot: NaN, infinity.
-func number(value []byte) json.RawMessage {
-	if json.Valid(value) {
-		return bytes.Clone(value)
-	}
-	return text(value)
-}
-
-// embedded is a JSON value as it is.
-func embedded(value []byte) json.RawMessage {
+// verbatim is a number or a JSON value as it is, and text where JSON cannot say it: NaN, infinity.
+func verbatim(value []byte) json.RawMessage {
 	if json.Valid(value) {
 		return bytes.Clone(value)
 	}
