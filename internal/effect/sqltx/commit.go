@@ -28,14 +28,14 @@ func (r *run) execute(ctx context.Context, args [][]any) (effect.Outcome, error)
 		return r.known(found), nil
 	}
 	for i := range r.statements {
-		if outcome, err := r.step(ctx, i, args[i]); outcome != nil || err != nil {
+		if outcome, err := r.step(ctx, i, args[i]); outcome != nil {
 			return *outcome, err
 		}
 	}
 	result := ""
 	if r.result != nil {
 		var refusal *effect.Outcome
-		if result, refusal, err = r.produce(ctx, args[len(r.statements)]); refusal != nil || err != nil {
+		if result, refusal, err = r.produce(ctx, args[len(r.statements)]); refusal != nil {
 			return *refusal, err
 		}
 	}
@@ -83,7 +83,7 @@ func (r *run) applied(result string) effect.Outcome {
 	return outcome
 }
 
-// step runs one statement. An outcome ends the attempt.
+// step runs one statement. An outcome ends the attempt; without one there is no error.
 func (r *run) step(ctx context.Context, i int, args []any) (*effect.Outcome, error) {
 	one := &r.statements[i]
 	count, err := r.session.run(ctx, one.text, args)
@@ -101,7 +101,8 @@ func (r *run) step(ctx context.Context, i int, args []any) (*effect.Outcome, err
 // maxLedgerResult bounds what is stored in the ledger; of a larger result it holds a note.
 const maxLedgerResult = 1 << 20
 
-// produce runs the result's query and stores what it returns in the row. An outcome ends the attempt.
+// produce runs the result's query and stores what it returns in the row. An outcome ends the attempt; without one there
+// is no error.
 func (r *run) produce(ctx context.Context, args []any) (string, *effect.Outcome, error) {
 	found, err := r.session.query(ctx, r.result.text, args, 1)
 	if err != nil {

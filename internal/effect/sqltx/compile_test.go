@@ -158,8 +158,8 @@ func TestThePageHasTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range dialects {
-		if ddl := strings.TrimSpace(LedgerDDL(name)) + ";"; !strings.Contains(string(page), ddl) {
+	for name, d := range dialects {
+		if ddl := strings.TrimSpace(d.text.create) + ";"; !strings.Contains(string(page), ddl) {
 			t.Errorf("docs/effects/sql.md does not have the ledger of %s as it is", name)
 		}
 	}

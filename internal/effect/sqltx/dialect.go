@@ -103,11 +103,3 @@ var (
 	//go:embed ledger/mysql.sql
 	mysqlLedger string
 )
-
-// LedgerDDL returns the statement that creates the ledger, or nothing for a dialect that there is not.
-func LedgerDDL(name v1alpha1.SQLDialect) string {
-	if d := dialects[name]; d != nil {
-		return d.text.create
-	}
-	return ""
-}

@@ -100,7 +100,7 @@ func worldOn(t *testing.T, server *dbserver.Server) *world {
 	}
 	w.dsn = server.DSN(w.name, w.proxy.Port)
 	w.databases = w.operator()
-	w.must(LedgerDDL(w.dialect), "CREATE TABLE awards (task integer, student varchar(40))",
+	w.must(dialects[w.dialect].text.create, "CREATE TABLE awards (task integer, student varchar(40))",
 		"CREATE TABLE orders (id integer PRIMARY KEY, status varchar(40))", "INSERT INTO orders VALUES (1, 'WAIT_PAY'), (2, 'WAIT_PAY')")
 	t.Cleanup(func() { w.databases.Close(); w.proxy.Close(); _ = w.db.Close() })
 	return w
