@@ -150,8 +150,9 @@ func (w *world) agree() {
 	}
 }
 
-// TestTheServerKilledAroundCommit kills the server instead, while four keys are under way, and starts it again.
-func TestTheServerKilledAroundCommit(t *testing.T) {
+// bothAlone runs a test against a server of each dialect that no other test uses, so that it may be killed.
+func bothAlone(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
 	for _, dialect := range []v1alpha1.SQLDialect{v1alpha1.PostgreSQL, v1alpha1.MySQL} {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
@@ -164,13 +165,19 @@ func TestTheServerKilledAroundCommit(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			w := worldOn(t, server)
-			for round := range kills(t, 4) {
-				w.killDuring(round)
-			}
-			w.agree()
+			test(t, worldOn(t, server))
 		})
 	}
+}
+
+// TestTheServerKilledAroundCommit kills the server instead, while four keys are under way, and starts it again.
+func TestTheServerKilledAroundCommit(t *testing.T) {
+	bothAlone(t, func(t *testing.T, w *world) {
+		for round := range kills(t, 4) {
+			w.killDuring(round)
+		}
+		w.agree()
+	})
 }
 
 func (w *world) killDuring(round int) {
@@ -207,40 +214,19 @@ func (w *world) killDuring(round int) {
 }
 
 func TestAServerThatEndsInTheMiddleOfATransaction(t *testing.T) {
-	for _, dialect := range []v1alpha1.SQLDialect{v1alpha1.PostgreSQL, v1alpha1.MySQL} {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			server, err := dbserver.Start(t.Context(), dialect)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := server.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
-			w := worldOn(t, server)
-			rival, err := w.db.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = rival.Rollback() }()
-			if _, err := rival.ExecContext(t.Context(), "UPDATE orders SET status = 'B' WHERE id = 2"); err != nil {
-				t.Fatal(err)
-			}
-			one := w.compile(also("UPDATE orders SET status = 'A' WHERE id = 1"), also("UPDATE orders SET status = 'A' WHERE id = 2"))
-			outcomes := make(chan effect.Outcome, 1)
-			go func() { outcomes <- w.executed(one, effecttest.NewAttempt(1)) }()
-			w.blocked("orders", 1)
-			server.Kill()
-			is(t, <-outcomes, notApplied, false, "")
-			if err := server.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			is(t, w.executed(one, effecttest.NewAttempt(2)), applied, false, "")
-			if w.awards() != 1 || w.ledger() != 1 {
-				t.Errorf("%d awards and %d rows in the ledger", w.awards(), w.ledger())
-			}
-		})
-	}
+	bothAlone(t, func(t *testing.T, w *world) {
+		w.rival("UPDATE orders SET status = 'B' WHERE id = 2")
+		one := w.compile(changesBoth...)
+		outcomes := w.begin(t.Context(), one)
+		w.blocked("orders", 1)
+		w.server.Kill()
+		is(t, <-outcomes, notApplied, false, "")
+		if err := w.server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		is(t, w.executed(one, effecttest.NewAttempt(2)), applied, false, "")
+		if w.awards() != 1 || w.ledger() != 1 {
+			t.Errorf("%d awards and %d rows in the ledger", w.awards(), w.ledger())
+		}
+	})
 }
