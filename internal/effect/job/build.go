@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,9 +120,7 @@ func with(entries, more map[string]string) map[string]string {
 	if entries == nil {
 		entries = map[string]string{}
 	}
-	for key, value := range more {
-		entries[key] = value
-	}
+	maps.Copy(entries, more)
 	return entries
 }
 

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,12 +40,7 @@ func (r *run) Dispose(ctx context.Context, attempt effect.Attempt, submission ty
 }
 
 func ownedBy(job *batchv1.Job, uid types.UID) bool {
-	for _, reference := range job.OwnerReferences {
-		if reference.UID == uid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(job.OwnerReferences, func(reference metav1.OwnerReference) bool { return reference.UID == uid })
 }
 
 func owner(kind, name string, uid types.UID) metav1.OwnerReference {

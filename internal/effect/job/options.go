@@ -1,8 +1,6 @@
 package job
 
 import (
-	"time"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/internal/effect"
@@ -17,9 +15,6 @@ type Options struct {
 	Client Live
 	// Cache reads Jobs as far as a watch has told of them. Their pod templates need not be there.
 	Cache client.Reader
-
-	// now is for tests of this package.
-	now func() time.Time
 }
 
 // Live is what is done at the API server itself.
@@ -30,8 +25,5 @@ type Live interface {
 
 // New returns the compiler of Job effects.
 func New(options Options) effect.Compiler {
-	if options.now == nil {
-		options.now = time.Now
-	}
 	return (&compiler{options: options}).compile
 }
