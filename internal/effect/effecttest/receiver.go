@@ -132,7 +132,14 @@ func (f *Fake) wake() {
 
 // Calls returns the calls so far, in the order in which they began; of the given methods, or of all.
 func (f *Fake) Calls(methods ...Method) []Call {
-	calls, _ := f.snapshot(methods)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var calls []Call
+	for _, call := range f.calls {
+		if len(methods) == 0 || slices.Contains(methods, call.Method) {
+			calls = append(calls, call)
+		}
+	}
 	return calls
 }
 
@@ -151,25 +158,26 @@ func (f *Fake) Sent(downstreamKey string) int {
 }
 
 // Await returns the calls of a method as soon as there are n, or the error of ctx.
-func (f *Fake) Await(ctx context.Context, method Method, n int) ([]Call, error) {
-	for {
-		calls, grown := f.snapshot([]Method{method})
-		if len(calls) >= n {
-			return calls, nil
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return calls, context.Cause(ctx)
-		}
-	}
+func (f *Fake) Await(ctx context.Context, method Method, n int) (calls []Call, err error) {
+	err = f.until(ctx, func() bool {
+		calls = f.Calls(method)
+		return len(calls) >= n
+	})
+	return calls, err
 }
 
 // AwaitSent returns as soon as a request of a downstream key has left, or with the error of ctx.
 func (f *Fake) AwaitSent(ctx context.Context, downstreamKey string) error {
+	return f.until(ctx, func() bool { return f.Sent(downstreamKey) > 0 })
+}
+
+// until asks again whenever something was called or sent, until it is so, or returns the error of ctx.
+func (f *Fake) until(ctx context.Context, so func() bool) error {
 	for {
-		_, grown := f.snapshot(nil)
-		if f.Sent(downstreamKey) > 0 {
+		f.mu.Lock()
+		grown := f.grown
+		f.mu.Unlock()
+		if so() {
 			return nil
 		}
 		select {
@@ -178,18 +186,6 @@ func (f *Fake) AwaitSent(ctx context.Context, downstreamKey string) error {
 			return context.Cause(ctx)
 		}
 	}
-}
-
-func (f *Fake) snapshot(methods []Method) ([]Call, <-chan struct{}) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var calls []Call
-	for _, call := range f.calls {
-		if len(methods) == 0 || slices.Contains(methods, call.Method) {
-			calls = append(calls, call)
-		}
-	}
-	return calls, f.grown
 }
 
 var now = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
