@@ -11,13 +11,10 @@ import (
 	"github.com/taskonce/taskonce/internal/effect"
 )
 
-// client is what all calls share.
+// client is what all calls share: the options with their defaults, and what follows from them.
 type client struct {
-	options Options
-	guard   guard
-	now     func() time.Time
-	limit   int64
-	secret  func(ctx context.Context, namespace, name, key string) (string, error)
+	Options
+	guard guard
 	// proxy returns the proxy for a URL, or nil: HTTP_PROXY, HTTPS_PROXY and NO_PROXY as they were at the start.
 	proxy func(*url.URL) (*url.URL, error)
 	// reused is set where a protection is switched off, and nil otherwise.
@@ -26,18 +23,17 @@ type client struct {
 
 func newClient(options Options) *client {
 	c := &client{
-		options: options, guard: guard{loopback: options.AllowLoopback, linkLocal: options.AllowLinkLocal},
-		now: options.now, limit: options.MaxResponseBytes, secret: options.Secret,
+		Options: options, guard: guard{loopback: options.AllowLoopback, linkLocal: options.AllowLinkLocal},
 		proxy: httpproxy.FromEnvironment().ProxyFunc(),
 	}
 	if c.now == nil {
 		c.now = time.Now
 	}
-	if c.limit <= 0 {
-		c.limit = DefaultMaxResponseBytes
+	if c.MaxResponseBytes <= 0 {
+		c.MaxResponseBytes = DefaultMaxResponseBytes
 	}
-	if c.secret == nil {
-		c.secret = noSecrets
+	if c.Secret == nil {
+		c.Secret = noSecrets
 	}
 	if options.Unsafe.ReuseConnections {
 		c.reused = &http.Transport{DialContext: c.dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second}

@@ -85,13 +85,13 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 
 // dial connects to an address that the guard lets through; the connection stands behind gates.
 func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, ControlContext: c.guard.control, Resolver: c.options.resolver}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, ControlContext: c.guard.control, Resolver: c.resolver}
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	if c.options.dialled != nil {
-		c.options.dialled()
+	if c.dialled != nil {
+		c.dialled()
 	}
 	return &gatedConn{Conn: conn}, nil
 }

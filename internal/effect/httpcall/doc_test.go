@@ -3,6 +3,7 @@ package httpcall
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,12 +35,7 @@ func TestTheDocumentedTableIsTheCodes(t *testing.T) {
 
 func rowFor(rows []documented, status int, idempotent bool) *documented {
 	named := func(row documented) bool {
-		for _, one := range row.statuses {
-			if one == status {
-				return row.receivers == "any" || (row.receivers == "idempotent") == idempotent
-			}
-		}
-		return false
+		return slices.Contains(row.statuses, status) && (row.receivers == "any" || (row.receivers == "idempotent") == idempotent)
 	}
 	for _, other := range []bool{false, true} {
 		for i := range rows {

@@ -56,13 +56,13 @@ func (c *client) exchange(ctx context.Context, request *http.Request, w *way) (*
 		return nil, explain(ctx, err, g, at)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, c.limit+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, c.MaxResponseBytes+1))
 	if err != nil {
 		return nil, explain(ctx, errors.Join(errCut, err), g, at)
 	}
-	truncated := int64(len(body)) > c.limit
+	truncated := int64(len(body)) > c.MaxResponseBytes
 	if truncated {
-		body = body[:c.limit]
+		body = body[:c.MaxResponseBytes]
 	}
 	return &answer{
 		status: response.StatusCode, header: response.Header, body: body, truncated: truncated, url: request.URL,

@@ -31,7 +31,8 @@ type Options struct {
 	// Unsafe switches protections off, to show that they are needed. Never set it in an operator.
 	Unsafe Unsafe
 
-	// For tests of this package: a clock, what is trusted, and what happens between a dial and the first write.
+	// For tests of this package: a clock, what is trusted, what happens between a dial and the first write, and who is
+	// asked for addresses.
 	now      func() time.Time
 	tls      *tls.Config
 	dialled  func()

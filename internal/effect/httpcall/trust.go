@@ -21,7 +21,7 @@ type trust struct {
 // as a Secret that is missing: with TLS 1.3 a receiver says that it wants another certificate only after the request was
 // sent, so what is certain is found out before.
 func (t *trust) config(ctx context.Context, c *client, namespace string) (*tls.Config, error) {
-	config := c.options.tls.Clone()
+	config := c.tls.Clone()
 	if t.ca == nil && t.certificate == "" {
 		return config, nil
 	}
