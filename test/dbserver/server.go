@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/harness"
 )
 
 const (
@@ -237,11 +238,12 @@ func find(name string, places ...string) (string, error) {
 	return path, nil
 }
 
+// freePort returns one that nobody takes while the server is down.
 func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := harness.UnusedAddress()
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	unused, err := netip.ParseAddrPort(address)
+	return int(unused.Port()), err
 }
