@@ -18,8 +18,7 @@ func Run(ctx context.Context, out io.Writer) (red int, err error) {
 		return 0, err
 	}
 	for i, s := range steps {
-		s.order = i + 1
-		wrong, err := s.run(ctx, w)
+		wrong, err := s.run(ctx, w, i+1)
 		if ctx.Err() != nil {
 			return red, errInterrupted
 		}
@@ -60,18 +59,17 @@ type step struct {
 	phase  v1alpha1.Phase
 	reason v1alpha1.Reason
 	events int
-	order  int
 }
 
-// run plays the step and returns what is not as said.
-func (s step) run(ctx context.Context, w *world) (wrong []string, err error) {
-	if err := w.exec(ctx, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'WAIT_PAY')", s.order)); err != nil {
+// run plays the step with an order of that number, and returns what is not as said.
+func (s step) run(ctx context.Context, w *world, order int) (wrong []string, err error) {
+	if err := w.exec(ctx, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'WAIT_PAY')", order)); err != nil {
 		return nil, err
 	}
-	if err := s.play(ctx, w, s.order); err != nil {
+	if err := s.play(ctx, w, order); err != nil {
 		return nil, err
 	}
-	submission, err := w.finished(ctx, name(s.order))
+	submission, err := w.finished(ctx, name(order))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +77,7 @@ func (s step) run(ctx context.Context, w *world) (wrong []string, err error) {
 	if status.Phase != s.phase || status.Reason != s.reason {
 		wrong = append(wrong, fmt.Sprintf("it is %s/%s (%s), want %s/%s", status.Phase, status.Reason, status.Message, s.phase, s.reason))
 	}
-	events, err := w.count(ctx, fmt.Sprintf("SELECT count(*) FROM order_events WHERE order_id = %d", s.order))
+	events, err := w.count(ctx, fmt.Sprintf("SELECT count(*) FROM order_events WHERE order_id = %d", order))
 	if events != s.events {
 		wrong = append(wrong, fmt.Sprintf("the order was closed %d times, want %d", events, s.events))
 	}
