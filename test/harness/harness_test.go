@@ -18,6 +18,27 @@ import (
 	"github.com/taskonce/taskonce/test/harness"
 )
 
+// holdIn names a folder in the environment of the process that TestNothingOutlivesAKilledTest kills.
+const holdIn = "TASKONCE_HARNESS_HOLD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdIn); dir != "" {
+		hold(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// hold runs a control plane in a folder until this process is killed.
+func hold(dir string) {
+	if _, err := harness.Start(harness.Options{Dir: dir}); err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "up"), nil, 0o600); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
 func start(t *testing.T, options harness.Options) *harness.ControlPlane {
 	t.Helper()
 	c, err := harness.Start(options)
@@ -131,23 +152,10 @@ func TestTheAPIServerCanBeRestarted(t *testing.T) {
 	}
 }
 
-// TestHelperHold is run by TestNothingOutlivesAKilledTest in a process of its own.
-func TestHelperHold(t *testing.T) {
-	dir := os.Getenv("TASKONCE_HARNESS_HOLD")
-	if dir == "" {
-		t.Skip("run by another test")
-	}
-	start(t, harness.Options{Dir: dir})
-	if err := os.WriteFile(filepath.Join(dir, "up"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	<-t.Context().Done()
-}
-
 func TestNothingOutlivesAKilledTest(t *testing.T) {
 	dir := t.TempDir()
-	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestHelperHold$")
-	holder.Env = append(os.Environ(), "TASKONCE_HARNESS_HOLD="+dir)
+	holder := exec.CommandContext(t.Context(), os.Args[0])
+	holder.Env = append(os.Environ(), holdIn+"="+dir)
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
