@@ -17,24 +17,20 @@ import (
 // webhookService is the Service of config/webhook.
 const webhookService = "taskonce-webhook-service"
 
-// InstallAdmission applies the policies of config/default and, where an address of this machine is given, its webhooks.
-// The API server calls them by the Service that they name, which leads to that address: so certificates have to be valid
-// for the Service. ManagerKubeconfig must have been called: it makes the namespace.
+// InstallAdmission applies the policies and the webhooks of config/default. The API server calls the webhooks by the
+// Service that they name, which leads to an address of this machine: so certificates have to be valid for the Service.
+// ManagerKubeconfig must have been called: it makes the namespace.
 func (c *ControlPlane) InstallAdmission(ctx context.Context, address string) error {
-	kinds := []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
-	var edit func(*unstructured.Unstructured) error
-	if address != "" {
-		host, port, err := splitAddress(address)
-		if err != nil {
-			return err
-		}
-		if err := c.playService(ctx, host); err != nil {
-			return err
-		}
-		kinds = append(kinds, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-		edit = func(object *unstructured.Unstructured) error { return callAt(object, port) }
+	host, port, err := splitAddress(address)
+	if err != nil {
+		return err
 	}
-	return c.applyKinds(ctx, edit, kinds...)
+	if err := c.playService(ctx, host); err != nil {
+		return err
+	}
+	edit := func(object *unstructured.Unstructured) error { return callAt(object, port) }
+	return c.applyKinds(ctx, edit,
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 }
 
 // probe is a template that everybody with rights may create.
