@@ -89,24 +89,15 @@ type event struct {
 
 // history is what all clients asked for and were told.
 type history struct {
-	mu     sync.Mutex
 	begun  time.Time
+	mu     sync.Mutex
 	events []event
 }
 
-func (h *history) now() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.begun.IsZero() {
-		h.begun = time.Now()
-	}
-	return time.Since(h.begun)
-}
-
 func (h *history) record(client int, o operation, do func(*observation)) observation {
-	e := event{client: client, operation: o, call: h.now()}
+	e := event{client: client, operation: o, call: time.Since(h.begun)}
 	do(&e.observation)
-	e.back = h.now()
+	e.back = time.Since(h.begun)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, e)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/taskonce/taskonce/internal/lifecycle"
-	"github.com/taskonce/taskonce/test/harness"
 )
 
 const (
@@ -46,8 +45,6 @@ type Options struct {
 	// Weakness switches a rule of the operator off, so that the verdict can be seen to find what it prevents. Then no
 	// other fault comes, and the receiver stalls.
 	Weakness string
-	// ControlPlane is one that runs already, with the CRDs; nil: Run starts one and stops it.
-	ControlPlane *harness.ControlPlane
 }
 
 // draw returns the numbers of one drawer: what the others draw does not change them.

@@ -27,7 +27,6 @@ type world struct {
 	options   Options
 	dir       string // logs and the ledger
 	plane     *harness.ControlPlane
-	own       bool // the control plane is the run's own
 	namespace string
 	api       client.Client
 	receiver  *receiver
@@ -40,7 +39,7 @@ type world struct {
 
 // open brings everything up. What it returns must be shut, also on an error.
 func open(ctx context.Context, options Options) (w *world, err error) {
-	w = &world{options: options, dir: options.Dir, plane: options.ControlPlane}
+	w = &world{options: options, dir: options.Dir, history: history{begun: time.Now()}}
 	if w.dir == "" {
 		if w.dir, err = os.MkdirTemp("", "taskonce-chaos-"); err != nil {
 			return w, err
@@ -51,13 +50,10 @@ func open(ctx context.Context, options Options) (w *world, err error) {
 	}
 	var work errgroup.Group
 	work.Go(func() error { return harness.Build(ctx, w.dir, "faults", "./cmd/"+managerProgram) })
-	if w.plane == nil {
-		w.own = true
-		work.Go(func() (err error) {
-			w.plane, err = harness.Start(harness.Options{CRDs: true})
-			return err
-		})
-	}
+	work.Go(func() (err error) {
+		w.plane, err = harness.Start(harness.Options{CRDs: true})
+		return err
+	})
 	if err := work.Wait(); err != nil {
 		return w, err
 	}
@@ -111,7 +107,7 @@ func (w *world) shut(keep bool) error {
 	if w.receiver != nil {
 		errs = append(errs, w.receiver.close())
 	}
-	if w.own && w.plane != nil {
+	if w.plane != nil {
 		errs = append(errs, w.plane.Stop())
 	}
 	if w.options.Dir == "" && w.dir != "" && !keep {
