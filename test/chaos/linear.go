@@ -12,10 +12,9 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-// model is the key's model as porcupine takes it.
+// model is one key's model as porcupine takes it.
 var model = porcupine.Model{
-	Partition: byKey,
-	Init:      func() any { return state{} },
+	Init: func() any { return state{} },
 	Step: func(s, input, output any) (bool, any) {
 		ok, next := step(s.(state), input.(operation), output.(told))
 		return ok, next

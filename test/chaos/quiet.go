@@ -85,14 +85,13 @@ func (a *asker) insist(ctx context.Context, e *evidence) bool {
 		if s := e.submissions[key]; r.Spec.Action.Phase.Terminal() || e.asks(&r) || !aboutInput(s.Status.Reason) {
 			continue
 		}
-		for payload := range 2 {
-			if payload != payloadOf(key, r.Spec.Action.PayloadDigest) {
-				continue
-			}
-			a.remove(ctx, key)
-			a.submit(ctx, key, payload) // it is looked at again
-			insisted = true
+		payload := payloadOf(key, r.Spec.Action.PayloadDigest)
+		if payload < 0 {
+			continue // of bad input nothing begins
 		}
+		a.remove(ctx, key)
+		a.submit(ctx, key, payload) // it is looked at again
+		insisted = true
 	}
 	return insisted
 }
