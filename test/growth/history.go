@@ -32,21 +32,21 @@ func remember(ctx context.Context, endpoint, namespace string, n, due int) error
 	for i := range n {
 		group.Go(func() error {
 			submission, record := finished(namespace, i, i < due)
-			if err := put(ctx, etcd, "taskrecords", record.Namespace, record.Name, record); err != nil {
+			if err := put(ctx, etcd, "taskrecords", record); err != nil {
 				return err
 			}
-			return put(ctx, etcd, "tasksubmissions", submission.Namespace, submission.Name, submission)
+			return put(ctx, etcd, "tasksubmissions", submission)
 		})
 	}
 	return group.Wait()
 }
 
-func put(ctx context.Context, etcd *clientv3.Client, resource, namespace, name string, object any) error {
+func put(ctx context.Context, etcd *clientv3.Client, resource string, object metav1.Object) error {
 	raw, err := json.Marshal(object)
 	if err != nil {
 		return err
 	}
-	_, err = etcd.Put(ctx, "/registry/taskonce.dev/"+resource+"/"+namespace+"/"+name, string(raw))
+	_, err = etcd.Put(ctx, "/registry/taskonce.dev/"+resource+"/"+object.GetNamespace()+"/"+object.GetName(), string(raw))
 	return err
 }
 
@@ -72,7 +72,7 @@ func finished(namespace string, i int, due bool) (*v1alpha1.TaskSubmission, *v1a
 	record := v1alpha1.RecordName(name)
 	submission.Status = v1alpha1.TaskSubmissionStatus{
 		Phase: v1alpha1.PhaseSuccess, Reason: v1alpha1.ReasonApplied, Message: "the effect was applied", Attempts: 1, Result: result,
-		ResultDigest: "sha256:" + digest[7:], RecordName: record, StartedAt: &at, CompletedAt: &at, ExpiresAt: &expires, ObservedGeneration: 1,
+		ResultDigest: digest, RecordName: record, StartedAt: &at, CompletedAt: &at, ExpiresAt: &expires, ObservedGeneration: 1,
 		Conditions: []metav1.Condition{condition(v1alpha1.ConditionReady), condition(v1alpha1.ConditionFinished)},
 	}
 	return submission, &v1alpha1.TaskRecord{
@@ -84,7 +84,7 @@ func finished(namespace string, i int, due bool) (*v1alpha1.TaskSubmission, *v1a
 			PayloadDigest: digest, EffectDigest: digest, Submission: v1alpha1.SubmissionRef{Name: name, UID: submission.UID},
 			Phase: v1alpha1.PhaseSuccess, Reason: v1alpha1.ReasonApplied, Message: "the effect was applied",
 			Attempt: v1alpha1.Attempt{Number: 1, Timeout: metav1.Duration{Duration: 30 * time.Second}, Executor: "before", Outcome: v1alpha1.OutcomeApplied},
-			Result:  result, ResultDigest: "sha256:" + digest[7:], StartedAt: &at, CompletedAt: &at, ExpiresAt: &expires,
+			Result:  result, ResultDigest: digest, StartedAt: &at, CompletedAt: &at, ExpiresAt: &expires,
 		}},
 	}
 }
