@@ -67,18 +67,12 @@ var routes = []route{
 		return first.Namespace
 	}, effects: 1},
 	{name: "restored: records; the submission is applied", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
-		record := w.recordOf(first)
-		w.must(w.client.Delete(w.Context(), first.DeepCopy()))
-		w.must(w.client.Delete(w.Context(), record.DeepCopy()))
-		w.must(w.client.Create(w.Context(), restoredRecord(record)))
+		w.must(w.client.Create(w.Context(), restoredRecord(w.forget(first))))
 		w.must(w.client.Create(w.Context(), manifest(first.Namespace, first.Name, "plain")))
 		return first.Namespace
 	}, effects: 1},
 	{name: "restored without status: records, then submissions", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
-		record := w.recordOf(first)
-		w.must(w.client.Delete(w.Context(), first.DeepCopy()))
-		w.must(w.client.Delete(w.Context(), record.DeepCopy()))
-		w.must(w.client.Create(w.Context(), restoredRecord(record)))
+		w.must(w.client.Create(w.Context(), restoredRecord(w.forget(first))))
 		w.must(w.client.Create(w.Context(), restored(first)))
 		return first.Namespace
 	}, effects: 1},
@@ -88,8 +82,7 @@ var routes = []route{
 
 // withoutRecords is a restore into a cluster that has forgotten.
 func withoutRecords(w *world, first *v1alpha1.TaskSubmission) string {
-	w.must(w.client.Delete(w.Context(), first.DeepCopy()))
-	w.must(w.client.Delete(w.Context(), w.recordOf(first)))
+	w.forget(first)
 	w.must(w.client.Create(w.Context(), restored(first)))
 	return first.Namespace
 }
@@ -131,10 +124,13 @@ func restoredRecord(from *v1alpha1.TaskRecord) *v1alpha1.TaskRecord {
 	return &v1alpha1.TaskRecord{ObjectMeta: metav1.ObjectMeta{Namespace: from.Namespace, Name: from.Name, Labels: labels}, Spec: from.Spec}
 }
 
-func (w *world) recordOf(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskRecord {
+// forget takes a submission and its record away, and returns the record as a backup has it.
+func (w *world) forget(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskRecord {
 	w.Helper()
 	record := &v1alpha1.TaskRecord{}
 	w.must(w.client.Get(w.Context(), types.NamespacedName{Namespace: submission.Namespace, Name: submission.Status.RecordName}, record))
+	w.must(w.client.Delete(w.Context(), submission.DeepCopy()))
+	w.must(w.client.Delete(w.Context(), record.DeepCopy()))
 	return record
 }
 

@@ -141,11 +141,10 @@ func (w *world) file(submission *v1alpha1.TaskSubmission) string {
 	return path
 }
 
-func (w *world) kubectl(args ...string) string {
+func (w *world) kubectl(args ...string) {
 	w.Helper()
-	out, _, err := w.plane.Kubectl(w.Context(), args...)
+	_, _, err := w.plane.Kubectl(w.Context(), args...)
 	w.must(err)
-	return out
 }
 
 // finished waits until a submission of that name has finished, and returns it.
