@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,8 +17,9 @@ import (
 // container is what a pod's container does that no kubelet runs here: it waits until it may go on, calls the address in
 // its first argument under the key in its environment, and leaves the answer as its termination message.
 type container struct {
-	begun chan struct{} // closed when the first one has begun
-	goOn  chan struct{} // closed when they may call
+	begun     chan struct{} // closed when the first one has begun
+	beginOnce sync.Once
+	goOn      chan struct{} // closed when they may call
 }
 
 func newContainer() *container {
@@ -25,11 +27,7 @@ func newContainer() *container {
 }
 
 func (c *container) run(ctx context.Context, pod *corev1.Pod) harness.Exit {
-	select {
-	case <-c.begun: // another one was before
-	default:
-		close(c.begun)
-	}
+	c.beginOnce.Do(func() { close(c.begun) })
 	select {
 	case <-c.goOn:
 	case <-ctx.Done():

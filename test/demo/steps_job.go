@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -50,22 +49,22 @@ func jobRunsOn() step {
 				e.calls(1, key),
 				e.effects(1, key),
 				e.isReceipt(key),
-				count(1, len(e.jobsOf(key)), "Job"),
+				count(1, e.jobsOf(key), "Job"),
 				count(1, e.podsOf(key), "pod"),
 			}
 		},
 	}
 }
 
-// jobsOf returns the Jobs that were made for a key.
-func (e *evidence) jobsOf(key string) []batchv1.Job {
-	var found []batchv1.Job
+// jobsOf counts the Jobs that were made for a key.
+func (e *evidence) jobsOf(key string) int {
+	n := 0
 	for _, job := range e.jobs {
 		if job.Labels[v1alpha1.LabelSubmission] == nameOf(key) {
-			found = append(found, job)
+			n++
 		}
 	}
-	return found
+	return n
 }
 
 // podsOf counts the pods that were made for a key's Jobs.
