@@ -21,7 +21,10 @@ func (r *receiver) check(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	if done.slowToTell {
-		time.Sleep(r.slowToTell)
+		select {
+		case <-time.After(r.slowToTell):
+		case <-request.Context().Done(): // nobody listens any more
+		}
 	}
 	answer(w, http.StatusOK, done)
 }
