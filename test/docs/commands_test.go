@@ -56,9 +56,8 @@ func TestEverythingThatIsShownWorks(t *testing.T) {
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
-	bin := t.TempDir()
-	r := &reader{dir: t.TempDir(), bin: bin}
-	if err := harness.Build(t.Context(), bin, "", "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
+	r := &reader{dir: t.TempDir(), bin: t.TempDir()}
+	if err := harness.Build(t.Context(), r.bin, "", "./cmd/manager", "./cmd/kubectl-taskonce", "./test/receiver"); err != nil {
 		t.Fatal(err)
 	}
 	plane, err := harness.Start(harness.Options{CRDs: true, Controllers: []string{"job-controller"}})
@@ -75,7 +74,7 @@ func newReader(t *testing.T) *reader {
 	if err := plane.PlayPods(t.Context(), "", containers, func(err error) { t.Error(err) }); err != nil {
 		t.Fatal(err)
 	}
-	r.startReceiver(t, bin)
+	r.startReceiver(t)
 	r.copySamples(t)
 	kubeconfig, err := plane.ManagerKubeconfig(t.Context())
 	if err != nil {
@@ -88,7 +87,7 @@ func newReader(t *testing.T) *reader {
 	if err := plane.InstallAdmission(t.Context(), webhooks); err != nil {
 		t.Fatal(err)
 	}
-	r.manager, err = harness.Manager{Program: filepath.Join(bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log"), Webhooks: webhooks}.Start(t.Context())
+	r.manager, err = harness.Manager{Program: filepath.Join(r.bin, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(plane.Dir, "manager.log"), Webhooks: webhooks}.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +98,9 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-func (r *reader) startReceiver(t *testing.T, bin string) {
+func (r *reader) startReceiver(t *testing.T) {
 	t.Helper()
-	p, address, err := harness.LaunchReceiver(t.Context(), filepath.Join(bin, "receiver"), filepath.Join(r.plane.Dir, "receiver.log"), filepath.Join(r.plane.Dir, "ledger.jsonl"))
+	p, address, err := harness.LaunchReceiver(t.Context(), filepath.Join(r.bin, "receiver"), filepath.Join(r.plane.Dir, "receiver.log"), filepath.Join(r.plane.Dir, "ledger.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
