@@ -25,7 +25,7 @@ func TestApprove(t *testing.T) {
 	w.expect(1, "", "Error from server (NotFound): ", "approve", "nobody", why)
 }
 
-// TestApprovingTwiceInAHurryIsOneDecision has ten people approve at once.
+// TestApprovingTwiceInAHurryIsOneDecision has four people approve at once.
 func TestApprovingTwiceInAHurryIsOneDecision(t *testing.T) {
 	w := newWorld(t)
 	w.template("refund", "/plain/refunds", approved)

@@ -180,15 +180,14 @@ spec:
 const (
 	approved    = "  approval: {required: true}"
 	forOrder    = `  businessKey: "${params.order}"`
-	neverTwice  = "  retry: {maxAttempts: 1}"
 	laterAgain  = "  retry: {maxAttempts: 9, initialDelay: 10m, maxDelay: 10m}"
 	nobodyThere = "/nowhere" // the receiver knows no such behaviour: 404
 )
 
 // submit submits an action for an order.
-func (w *world) submit(template, key string, args ...string) {
+func (w *world) submit(template, key string) {
 	w.Helper()
-	w.expect(0, "submitted", "", append([]string{"submit", template, "--key", key, "-p", "order=7"}, args...)...)
+	w.expect(0, "submitted", "", "submit", template, "--key", key, "-p", "order=7")
 }
 
 // reaches waits until a submission has a reason.
