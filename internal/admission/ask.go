@@ -14,15 +14,15 @@ import (
 
 // askTemplate asks the submission's template about its input. A submission whose template cannot be used (yet) is let
 // through with a warning: it waits, as documented.
-func (h *Submissions) askTemplate(ctx context.Context, submission *v1alpha1.TaskSubmission) (problem *lifecycle.Problem, warning string, err error) {
-	problem, warning, err = h.askTemplateIn(ctx, h.Cache, submission)
+func (h *Submissions) askTemplate(ctx context.Context, submission *v1alpha1.TaskSubmission, input *plan.Input) (problem *lifecycle.Problem, warning string, err error) {
+	problem, warning, err = h.askTemplateIn(ctx, h.Cache, submission, input)
 	if err == nil && (problem != nil || warning != "") {
-		return h.askTemplateIn(ctx, h.Live, submission) // the cache may hold yesterday's template
+		return h.askTemplateIn(ctx, h.Live, submission, input) // the cache may hold yesterday's template
 	}
 	return problem, warning, err
 }
 
-func (h *Submissions) askTemplateIn(ctx context.Context, reader client.Reader, submission *v1alpha1.TaskSubmission) (*lifecycle.Problem, string, error) {
+func (h *Submissions) askTemplateIn(ctx context.Context, reader client.Reader, submission *v1alpha1.TaskSubmission, input *plan.Input) (*lifecycle.Problem, string, error) {
 	name := submission.Spec.TemplateRef.Name
 	template := &v1alpha1.TaskTemplate{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: submission.Namespace, Name: name}, template)
@@ -36,7 +36,7 @@ func (h *Submissions) askTemplateIn(ctx context.Context, reader client.Reader, s
 	if compiled == nil {
 		return nil, fmt.Sprintf("the TaskTemplate %q does not compile: the submission waits until it is corrected", name), nil
 	}
-	if _, problem := plan.CheckInput(submission, compiled); problem != nil {
+	if _, problem := input.Check(compiled); problem != nil {
 		return problem, "", nil
 	}
 	if template.Spec.Suspend {

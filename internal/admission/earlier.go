@@ -11,6 +11,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/plan"
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
@@ -28,8 +29,8 @@ type earlier struct {
 // earlier finds what a key was used for: in the cache, which holds what has not finished, and else in the record, which
 // also outlives its submission. It returns nil for a key that is new, as far as it can be told: of creates at the same
 // time each finds nothing, and so does one that meets a submission which failed because of its input.
-func (h *Submissions) earlier(ctx context.Context, submission *v1alpha1.TaskSubmission) (*earlier, error) {
-	payload, err := v1alpha1.PayloadDigest(&submission.Spec)
+func (h *Submissions) earlier(ctx context.Context, submission *v1alpha1.TaskSubmission, input *plan.Input) (*earlier, error) {
+	payload, err := input.PayloadDigest()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/plan"
 	"github.com/taskonce/taskonce/internal/record"
 )
 
@@ -48,7 +49,7 @@ func TestARefusalDoesNotRestOnTheCache(t *testing.T) {
 		{"the same action: nothing is refused, so nothing more is read", with(other), nil, true, true},
 	} {
 		h := &Submissions{Cache: holding{submission: tt.cached}, Live: holding{submission: tt.live}, Records: &record.Store{Client: holding{}}}
-		known, err := h.earlier(t.Context(), with(other))
+		known, err := h.earlier(t.Context(), with(other), plan.InputOf(with(other)))
 		if err != nil || (known != nil) != tt.known || (known != nil && known.same != tt.same) {
 			t.Errorf("%s: %+v, %v", tt.reason, known, err)
 		}

@@ -66,15 +66,16 @@ func (h *Submissions) Handle(ctx context.Context, request admission.Request) adm
 // judge returns what is wrong with a create, or what its author should know of it. What is known of the key comes
 // before the template: an action that has begun is not judged by a template that was edited since.
 func (h *Submissions) judge(ctx context.Context, submission *v1alpha1.TaskSubmission, dryRun bool) (problem *lifecycle.Problem, warning string, err error) {
-	if _, problem := plan.CheckInput(submission, nil); problem != nil {
+	input := plan.InputOf(submission)
+	if _, problem := input.Check(nil); problem != nil {
 		return problem, "", nil
 	}
-	known, err := h.earlier(ctx, submission)
+	known, err := h.earlier(ctx, submission, input)
 	if err != nil {
 		return nil, "", err
 	}
 	if known == nil {
-		return h.askTemplate(ctx, submission)
+		return h.askTemplate(ctx, submission, input)
 	}
 	if !dryRun {
 		h.count(ctx, submission.Namespace, known)

@@ -72,11 +72,6 @@ func (i *Input) Check(plan *Plan) (businessKey string, problem *lifecycle.Proble
 	return in.businessKey, nil
 }
 
-// CheckInput checks the input of a submission once, as Input.Check does.
-func CheckInput(submission *v1alpha1.TaskSubmission, plan *Plan) (businessKey string, problem *lifecycle.Problem) {
-	return InputOf(submission).Check(plan)
-}
-
 func wrongSize(in *checking) string {
 	if size := len(in.submission.Spec.Parameters.Raw); size > maxParameters {
 		return fmt.Sprintf("the parameters have %d bytes, and at most %d are allowed: store what is large elsewhere, and pass its address", size, maxParameters)

@@ -19,7 +19,7 @@ func TestCheckInput(t *testing.T) {
 		s.Name, s.Spec.IdempotencyKey = name, key
 		return s
 	}
-	if business, problem := CheckInput(right(), p); problem != nil || business != "42/stu-7" {
+	if business, problem := InputOf(right()).Check(p); problem != nil || business != "42/stu-7" {
 		t.Errorf("the right one: %q, %v", business, problem)
 	}
 	for _, tt := range []struct {
@@ -44,11 +44,11 @@ func TestCheckInput(t *testing.T) {
 	} {
 		s := right()
 		tt.change(s)
-		_, problem := CheckInput(s, p)
+		_, problem := InputOf(s).Check(p)
 		if problem == nil || problem.Reason != tt.reason || problem.Field != tt.field || !strings.Contains(problem.Message, tt.message) {
 			t.Errorf("%s: %+v", tt.name, problem)
 		}
-		if _, problem := CheckInput(s, nil); (problem != nil) != tt.whichever {
+		if _, problem := InputOf(s).Check(nil); (problem != nil) != tt.whichever {
 			t.Errorf("%s, without a template: %+v", tt.name, problem)
 		}
 	}
