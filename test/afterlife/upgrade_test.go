@@ -2,6 +2,7 @@ package afterlife_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,7 +71,14 @@ func (w *world) install(args ...string) {
 	w.Helper()
 	w.kubectl(append([]string{"apply", "--server-side", "--force-conflicts"}, args...)...)
 	for _, kind := range []string{"tasktemplates", "tasksubmissions", "taskrecords", "taskdecisions"} {
-		w.kubectl("wait", "--for=condition=Established", "crd/"+kind+".taskonce.dev", "--timeout=60s")
+		name := kind + "." + v1alpha1.GroupVersion.Group
+		w.await(name+" is established", func(ctx context.Context) (bool, error) {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := w.client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
+				return false, err
+			}
+			return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established), nil
+		})
 	}
 }
 

@@ -5,14 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
-
-// attributes: the server ends with this process, however that happens, and not by a signal from a terminal.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
 
 // What a process may be in, as /proc/<pid>/stat has it. One that is gone is in every state.
 const (

@@ -2,10 +2,6 @@
 
 package dbserver
 
-import "syscall"
-
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
 const (
 	stopped = ""
 	dead    = ""

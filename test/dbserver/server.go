@@ -87,7 +87,7 @@ func (s *Server) command(ctx context.Context, program string, args ...string) *e
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "HOME=" + s.dir, "TZ=UTC"}
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = harness.Attributes()
 	cmd.SysProcAttr.Credential = s.owner
 	return cmd
 }

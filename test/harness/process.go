@@ -38,7 +38,7 @@ func Launch(name, log string, environment []string, program string, args ...stri
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = Attributes()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the %s: %w", name, err)
 	}

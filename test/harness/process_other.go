@@ -4,6 +4,7 @@ package harness
 
 import "syscall"
 
-func attributes() *syscall.SysProcAttr {
+// Attributes are those of a server of the tests: no signal from a terminal ends it.
+func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
