@@ -55,7 +55,7 @@ counts: 1, 3, 4, 2.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usage(command, "%v", err)
 	})
-	root.AddCommand(newName(s), newSubmit(s), newWait(s), newResult(s), newExplain(s), newInbox(s), newRender(s))
+	root.AddCommand(newName(s), newSubmit(s), newWait(s), newResult(s), newExplain(s), newInbox(s), newRender(s), newLedgerDDL(s))
 	for _, d := range decisions {
 		root.AddCommand(newDecide(s, d))
 	}

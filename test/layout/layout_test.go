@@ -50,7 +50,7 @@ func TestTheRulesLetThrough(t *testing.T) {
 		{m + "/internal/lifecycle", "time"},
 		{m + "/internal/lifecycle", m + "/api/v1alpha1"},
 		{m + "/internal/effect/httpcall", m + "/internal/effect"},
-		{m + "/internal/effect/sqltx/ledger", m + "/internal/effect/sqltx"},
+		{m + "/internal/effect/sqltx", m + "/internal/ledger"},
 		{m + "/internal/controller", m + "/internal/effect/effecttest"},
 		{m + "/cmd/manager", m + "/internal/effect/httpcall"},
 		{m + "/pkg/submit", m + "/api/v1alpha1"},

@@ -2,7 +2,6 @@ package sqltx
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"time"
 
@@ -96,10 +95,3 @@ type fault struct {
 }
 
 var dialects = map[v1alpha1.SQLDialect]*dialect{v1alpha1.PostgreSQL: postgres, v1alpha1.MySQL: mysqlDialect}
-
-var (
-	//go:embed ledger/postgresql.sql
-	postgresLedger string
-	//go:embed ledger/mysql.sql
-	mysqlLedger string
-)

@@ -68,7 +68,7 @@ func (t *transaction) Execute(ctx context.Context, attempt effect.Attempt) (effe
 		outcome, err = r.execute(ctx, args)
 	}
 	if errors.Is(err, errNoLedger) {
-		return effect.Outcome{}, effect.Missing("the database has no table taskonce_ledger: create it, as docs/effects/sql.md says, or set createLedger to true")
+		return effect.Outcome{}, effect.Missing("the database has no table taskonce_ledger: create it with what kubectl taskonce ledger-ddl prints, or set createLedger to true")
 	}
 	return outcome, err
 }

@@ -46,7 +46,7 @@ func TestTheLedgerIsMissing(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		w.must("DROP TABLE taskonce_ledger")
 		_, err := w.compile().Execute(t.Context(), effecttest.NewAttempt(1))
-		missingWith(t, err, "create it, as docs/effects/sql.md says")
+		missingWith(t, err, "create it with what kubectl taskonce ledger-ddl prints")
 		is(t, w.verified(w.compile(), effecttest.NewAttempt(1)), unknown, false, "taskonce_ledger")
 		if w.awards() != 0 {
 			t.Error("something was committed")

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/ledger"
 )
 
 var mysqlDialect = &dialect{
@@ -21,7 +24,7 @@ var mysqlDialect = &dialect{
 	duplicate: func(err error) bool { return isMySQL(err, mysqlDuplicate) },
 	grammar:   mysqlGrammar,
 	text: texts{
-		create: mysqlLedger,
+		create: ledger.Table(v1alpha1.MySQL),
 		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES (?, ?, ?, ?, 'applied', ?)`,
 		read:   mysqlRead,
 		lock:   mysqlRead + ` LOCK IN SHARE MODE`, // an exclusive lock would deadlock with others that found the row at the same time

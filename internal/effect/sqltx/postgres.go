@@ -9,6 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/ledger"
 )
 
 var postgres = &dialect{
@@ -20,7 +23,7 @@ var postgres = &dialect{
 	duplicate: func(error) bool { return false }, // ON CONFLICT DO NOTHING, so that the transaction goes on
 	grammar:   postgresGrammar,
 	text: texts{
-		create: postgresLedger,
+		create: ledger.Table(v1alpha1.PostgreSQL),
 		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES ($1, $2, $3, $4, 'applied', $5) ON CONFLICT DO NOTHING`,
 		read:   postgresRead,
 		lock:   postgresRead + ` FOR UPDATE`,
