@@ -44,9 +44,10 @@ dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the 
 ##@ Development
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods and the plugin's reference.
+generate: ## Generate the DeepCopy methods, the plugin's reference and that of the operator's flags.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
 	go run ./hack/clireference > $(OUT)/docs/cli.md
+	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's ClusterRole.

@@ -14,6 +14,7 @@ compare() { diff -u "$1" "$fresh/$1" || stale=1; }
 compare api/v1alpha1/zz_generated.deepcopy.go
 compare config/rbac/role.yaml
 compare docs/cli.md
+compare docs/flags.md
 # The whole folder: a CRD that nothing generates any more is stale too.
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 

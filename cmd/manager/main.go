@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -34,7 +33,7 @@ import (
 var version = "development"
 
 func main() {
-	options, err := parse(os.Args[1:], os.Stderr)
+	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
 	case errors.Is(err, errHelp):
 		return
@@ -45,7 +44,7 @@ func main() {
 		fmt.Println("taskonce manager", version)
 		return
 	}
-	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.log)))
+	ctrl.SetLogger(options.logger())
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
@@ -60,7 +59,7 @@ func run(ctx context.Context, options *options) error {
 	}
 	config.QPS = -1 // the API server's own priority and fairness is the limit
 	scheme := newScheme()
-	if err := controller.CheckInstallation(ctx, config, scheme); err != nil {
+	if err := controller.CheckInstallation(ctx, config, scheme, controller.Needs{Namespaces: options.namespaces, Reviews: options.reviews()}); err != nil {
 		return err
 	}
 	mgr, err := newManager(config, scheme, options)
@@ -84,12 +83,10 @@ func newScheme() *runtime.Scheme {
 func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (ctrl.Manager, error) {
 	shutdown := options.gracePeriod + shutdownMargin
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme,
-		Cache:  controller.CacheOptions(),
-		Client: controller.ClientOptions(),
-		Metrics: metricsserver.Options{
-			BindAddress: options.metricsAddress, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization,
-		},
+		Scheme:                        scheme,
+		Cache:                         controller.CacheOptions(options.namespaces),
+		Client:                        controller.ClientOptions(),
+		Metrics:                       options.metrics(),
 		HealthProbeBindAddress:        options.probeAddress,
 		LeaderElection:                options.leaderElect,
 		LeaderElectionID:              "taskonce.dev",
@@ -104,6 +101,19 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		return nil, err
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
+}
+
+func (o *options) metrics() metricsserver.Options {
+	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: true}
+	if o.metricsAuthentication == delegated {
+		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return metrics
+}
+
+// reviews says whether others' rights are looked up: those of who reads metrics, and of a template's author.
+func (o *options) reviews() bool {
+	return o.webhookAddress != "0" || o.metricsAddress != "0" && o.metricsAuthentication == delegated
 }
 
 // live reads past the cache.
@@ -136,7 +146,7 @@ func setup(mgr ctrl.Manager, options *options) error {
 		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
-		mgr.Add(&controller.DueLoop{Submissions: submissions, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
+		mgr.Add(&controller.DueLoop{Submissions: submissions, Namespaces: options.namespaces, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
 		setupWebhooks(mgr, options, plans, compilers),
 	)
 }

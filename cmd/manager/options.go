@@ -5,11 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
@@ -45,17 +46,41 @@ type options struct {
 	scope                   string
 	allowLoopback           bool
 	allowLinkLocal          bool
-	log                     zap.Options
+	namespaces              names
+	metricsAuthentication   string
+	logFormat               string
+	logLevel                string
 }
 
-// parse reads and checks the flags. What is wrong comes back as one line.
-func parse(arguments []string, output io.Writer) (*options, error) {
+// parse reads and checks the flags, and where one is left out its environment variable. What is wrong comes back as one
+// line; asked for help, it writes that to output and returns errHelp.
+func parse(arguments []string, lookup func(string) (string, bool), output io.Writer) (*options, error) {
 	o := &options{}
+	flags := o.flags()
+	err := flags.Parse(arguments)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		usage(flags, output)
+		return nil, errHelp
+	case err != nil:
+		return nil, fmt.Errorf("%w; --help lists the flags", err)
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
+	}
+	if err := fromEnvironment(flags, lookup); err != nil {
+		return nil, err
+	}
+	return o, o.check()
+}
+
+// flags are all of them, with their defaults. They say nothing by themselves.
+func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(output)
+	flags.SetOutput(io.Discard)
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
+	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
 	flags.StringVar(&o.webhookAddress, "webhook-bind-address", ":9443", "Where the admission webhooks are served; 0 turns them off.")
 	flags.StringVar(&o.webhookService, "webhook-service-name", "taskonce-webhook-service", "The Service that the API server calls the webhooks by.")
@@ -63,6 +88,7 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.webhookSecret, "webhook-secret-name", "taskonce-webhook-cert", "The Secret in which the replicas keep the webhooks' certificate. They make and renew it themselves.")
 	flags.StringVar(&o.webhookConfigurations, "webhook-configuration-name", "taskonce-admission", "The webhook configurations, mutating and validating, that are told whom to trust.")
 	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "A folder with tls.crt and tls.key that somebody else keeps, such as cert-manager, who then also fills in caBundle; they are read again when they change.")
+	flags.Var(&o.namespaces, "namespaces", "The namespaces to work in, with commas between them; left out, all. With them Roles in those namespaces are enough, if the webhooks are off and --metrics-authentication is none.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
 	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long the others wait for a leader that is silent before one of them takes over.")
@@ -78,15 +104,13 @@ func parse(arguments []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, which is for development.")
 	flags.BoolVar(&o.allowLinkLocal, "allow-link-local-receivers", false, "Let templates call link-local addresses, among them the metadata service of clouds.")
-	o.log.BindFlags(flags)
-	if err := flags.Parse(arguments); err != nil {
-		return nil, err
-	}
-	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
-	}
-	return o, o.check()
+	flags.StringVar(&o.logFormat, "log-format", "json", "How lines of the log are written: json or text.")
+	flags.StringVar(&o.logLevel, "log-level", "info", "What is logged: debug, info or error, each with what comes after it.")
+	return flags
 }
+
+// delegated is the metrics' authentication by the API server.
+const delegated = "delegated"
 
 var scopes = regexp.MustCompile(`^([a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?)?$`)
 
@@ -108,6 +132,12 @@ func (o *options) check() error {
 		return errors.New("--grace-period must not be negative")
 	case o.leaseDuration < time.Second || o.leaseDuration <= o.renewDeadline || o.renewDeadline <= 2*o.retryPeriod || o.retryPeriod <= 0:
 		return errors.New("--leader-election-lease-duration must be at least 1s and longer than --leader-election-renew-deadline, and that longer than two times --leader-election-retry-period")
+	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
+		return errors.New("--metrics-authentication must be delegated or none")
+	case o.logFormat != "json" && o.logFormat != "text":
+		return errors.New("--log-format must be json or text")
+	case !slices.Contains(slices.Collect(maps.Keys(logLevels)), o.logLevel):
+		return errors.New("--log-level must be debug, info or error")
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
 	}

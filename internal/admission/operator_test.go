@@ -51,7 +51,7 @@ func startOperator() *doorkeeper {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(plane.InstallAdmission(ctx, address)).To(Succeed())
 	mgr, err := ctrl.NewManager(managerConfig, ctrl.Options{
-		Scheme: scheme, Cache: controller.CacheOptions(), Client: controller.ClientOptions(),
+		Scheme: scheme, Cache: controller.CacheOptions(nil), Client: controller.ClientOptions(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -21,6 +21,8 @@ import (
 // is over are removed, and then their records. It is one loop for recovery and retention, and runs on the leader only.
 type DueLoop struct {
 	Submissions *Submissions
+	// Namespaces are those to look in; none: all.
+	Namespaces []string
 	// Interval is the time between two sweeps.
 	Interval time.Duration
 	// PerSecond bounds what a sweep looks at; zero: any number.
@@ -52,14 +54,18 @@ func (l *DueLoop) Sweep(ctx context.Context) error {
 	s := &sweep{loop: l, limiter: rate.NewLimiter(rate.Limit(l.PerSecond), max(l.PerSecond, 1))}
 	s.group.SetLimit(sweepers)
 	r := l.Submissions
-	records := r.Records.EachDue(ctx, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
-		s.look(ctx, func() error { return r.driveDue(ctx, due) })
-	})
-	failed := r.eachWithoutRecord(ctx, func(submission *v1alpha1.TaskSubmission) {
-		s.look(ctx, func() error { return r.removeOverdue(ctx, submission) })
-	})
+	var errs []error
+	for _, namespace := range orAll(l.Namespaces) {
+		records := r.Records.EachDue(ctx, namespace, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
+			s.look(ctx, func() error { return r.driveDue(ctx, due) })
+		})
+		failed := r.eachWithoutRecord(ctx, namespace, func(submission *v1alpha1.TaskSubmission) {
+			s.look(ctx, func() error { return r.removeOverdue(ctx, submission) })
+		})
+		errs = append(errs, unlessOutdated(records), unlessOutdated(failed))
+	}
 	_ = s.group.Wait() // errors are counted
-	return errors.Join(unlessOutdated(records), unlessOutdated(failed), s.err())
+	return errors.Join(append(errs, s.err())...)
 }
 
 // unlessOutdated takes the end of a list that took longer than the API server keeps it for no error: the next sweep

@@ -22,7 +22,9 @@ func oneLine(parts ...string) OmegaMatcher {
 }
 
 var _ = Describe("The check of the installation", func() {
-	check := func(config *rest.Config) error { return controller.CheckInstallation(ctx, config, scheme) }
+	check := func(config *rest.Config) error {
+		return controller.CheckInstallation(ctx, config, scheme, controller.Needs{Reviews: true})
+	}
 
 	It("has nothing to say to the manager's own account", func() {
 		Expect(check(managerConfig)).To(Succeed())
@@ -38,7 +40,10 @@ var _ = Describe("The check of the installation", func() {
 		Expect(err).NotTo(HaveOccurred())
 		nobody := rest.AnonymousClientConfig(plane.Config)
 		nobody.BearerToken = answer.Status.Token
-		Expect(check(nobody)).To(oneLine("lacks rights", "create taskrecords", "update tasksubmissions/status", "get secrets", "config/rbac"))
+		Expect(check(nobody)).To(oneLine("lacks rights", "create taskrecords", "update tasksubmissions/status", "get secrets", "create subjectaccessreviews", "config/rbac"))
+		few := controller.Needs{Namespaces: []string{"default", "kube-system"}}
+		Expect(controller.CheckInstallation(ctx, nobody, scheme, few)).To(oneLine("create taskrecords in default", "get secrets in kube-system"))
+		Expect(controller.CheckInstallation(ctx, nobody, scheme, few)).NotTo(MatchError(ContainSubstring("subjectaccessreviews")))
 	})
 
 	It("names a kind that is not installed", func() {

@@ -128,7 +128,7 @@ func (w *managed) manager() ctrl.Manager {
 	GinkgoHelper()
 	wired := rest.CopyConfig(managerConfig)
 	wired.Wrap(w.wire.through)
-	caches := controller.CacheOptions()
+	caches := controller.CacheOptions(nil)
 	caches.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 	mgr, err := ctrl.NewManager(wired, ctrl.Options{
 		Scheme: scheme, Cache: caches, Client: controller.ClientOptions(),

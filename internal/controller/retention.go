@@ -40,12 +40,12 @@ func reasonIsNot(reason v1alpha1.Reason) fields.Selector {
 // pageSize bounds what one request of a sweep transfers.
 const pageSize = 200
 
-// eachWithoutRecord calls visit for every submission that failed and has no record, page by page. The visitor may keep
+// eachWithoutRecord calls visit for every submission of a namespace (empty: of all) that failed and has no record, page by page. The visitor may keep
 // the submission.
-func (r *Submissions) eachWithoutRecord(ctx context.Context, visit func(*v1alpha1.TaskSubmission)) error {
+func (r *Submissions) eachWithoutRecord(ctx context.Context, namespace string, visit func(*v1alpha1.TaskSubmission)) error {
 	for next := ""; ; {
 		page := &v1alpha1.TaskSubmissionList{} // its own, as in record.Store.EachDue
-		err := r.Live.List(ctx, page, client.MatchingFieldsSelector{Selector: withoutRecord}, client.Limit(pageSize), client.Continue(next))
+		err := r.Live.List(ctx, page, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: withoutRecord}, client.Limit(pageSize), client.Continue(next))
 		if err != nil {
 			return err
 		}

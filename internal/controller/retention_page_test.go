@@ -25,7 +25,7 @@ func (paged) List(_ context.Context, into client.ObjectList, options ...client.L
 func TestASubmissionIsItselfWhenTheNextPageIsRead(t *testing.T) {
 	var visited []*v1alpha1.TaskSubmission
 	r := &Submissions{Live: paged{}}
-	if err := r.eachWithoutRecord(t.Context(), func(s *v1alpha1.TaskSubmission) { visited = append(visited, s) }); err != nil {
+	if err := r.eachWithoutRecord(t.Context(), "", func(s *v1alpha1.TaskSubmission) { visited = append(visited, s) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(visited) != 2 {

@@ -28,10 +28,12 @@ const (
 )
 
 // CacheOptions is what the manager's cache must hold: submissions that have not finished and decisions that are
-// pending, and Jobs of ours, all without managed fields. Memory grows with the work in hand, not with history.
-func CacheOptions() cache.Options {
+// pending, and Jobs of ours, all without managed fields. Memory grows with the work in hand, not with history. It holds those of
+// some namespaces, or of all where none is named.
+func CacheOptions(namespaces []string) cache.Options {
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultNamespaces: watched(namespaces),
+		DefaultTransform:  cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.TaskSubmission{}: {Field: fields.AndSelectors(
 				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseSuccess)),
@@ -41,6 +43,17 @@ func CacheOptions() cache.Options {
 			&v1alpha1.TaskDecision{}: {Field: fields.OneTermEqualSelector("status.state", string(v1alpha1.DecisionPending))},
 		},
 	}
+}
+
+func watched(namespaces []string) map[string]cache.Config {
+	if len(namespaces) == 0 {
+		return nil
+	}
+	each := map[string]cache.Config{}
+	for _, namespace := range namespaces {
+		each[namespace] = cache.Config{}
+	}
+	return each
 }
 
 // ClientOptions is how the manager's client must read: records, Secrets and pods live, the rest from the cache.

@@ -55,7 +55,7 @@ var _ = BeforeSuite(func() {
 	managerConfig, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig.QPS = -1
-	errBare = controller.CheckInstallation(ctx, managerConfig, scheme)
+	errBare = controller.CheckInstallation(ctx, managerConfig, scheme, controller.Needs{Reviews: true})
 	_, err = envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true})
 	Expect(err).NotTo(HaveOccurred())
 	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})

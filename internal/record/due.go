@@ -15,16 +15,16 @@ import (
 // pageSize bounds what one request of a sweep transfers.
 const pageSize = 200
 
-// EachDue calls visit for every record that is due, page by page: what is transferred is what is due, and not what
+// EachDue calls visit for every record of a namespace (empty: of all) that is due, page by page: what is transferred is what is due, and not what
 // exists. A visit that fails is the visitor's to report; the sweep goes on. The visitor may keep the record.
-func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(*v1alpha1.TaskRecord)) error {
+func (s *Store) EachDue(ctx context.Context, namespace string, now time.Time, visit func(*v1alpha1.TaskRecord)) error {
 	selector, err := labels.Parse(fmt.Sprintf("%s<%s", v1alpha1.LabelDue, strconv.FormatInt(now.Unix(), 10)))
 	if err != nil {
 		return err
 	}
 	for next := ""; ; {
 		page := &v1alpha1.TaskRecordList{} // its own: what is decoded into a page that was used mixes with what it held
-		err := s.Client.List(ctx, page, client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(next))
+		err := s.Client.List(ctx, page, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(next))
 		if err != nil {
 			return err
 		}

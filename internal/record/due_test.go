@@ -27,7 +27,7 @@ func (paged) List(_ context.Context, into client.ObjectList, options ...client.L
 func TestARecordIsItselfWhenTheNextPageIsRead(t *testing.T) {
 	var visited []*v1alpha1.TaskRecord
 	store := &record.Store{Client: paged{}}
-	if err := store.EachDue(t.Context(), time.Now(), func(due *v1alpha1.TaskRecord) { visited = append(visited, due) }); err != nil {
+	if err := store.EachDue(t.Context(), "", time.Now(), func(due *v1alpha1.TaskRecord) { visited = append(visited, due) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(visited) != 2 {

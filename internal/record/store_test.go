@@ -79,7 +79,7 @@ var _ = Describe("The store", func() {
 		}
 		w.create("never", ended(v1alpha1.PhaseFailed, v1alpha1.ReasonRejected))
 		var visited []string
-		Expect(w.store.EachDue(ctx, time.Unix(1_800_000_100, 0), func(due *v1alpha1.TaskRecord) {
+		Expect(w.store.EachDue(ctx, "", time.Unix(1_800_000_100, 0), func(due *v1alpha1.TaskRecord) {
 			if due.Namespace == w.namespace { // of all namespaces, and others have their records too
 				visited = append(visited, due.Spec.Key)
 			}

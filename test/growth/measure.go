@@ -160,7 +160,7 @@ func (w *world) count(ctx context.Context) (int, error) {
 func (w *world) sweep(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	store := &record.Store{Client: w.client}
-	if err := store.EachDue(ctx, time.Now(), func(*v1alpha1.TaskRecord) {}); err != nil {
+	if err := store.EachDue(ctx, "", time.Now(), func(*v1alpha1.TaskRecord) {}); err != nil {
 		return 0, err
 	}
 	failed := &v1alpha1.TaskSubmissionList{}
