@@ -17,6 +17,7 @@ CONTAINER_TOOL ?= docker
 export GOWORK := off
 CONTROLLER_GEN := go tool -modfile=hack/tools/go.mod controller-gen
 GOLANGCI_LINT := go tool -modfile=hack/lint/go.mod golangci-lint
+KUSTOMIZE := go tool -modfile=hack/tools/go.mod kustomize
 CONTROL_PLANE := hack/controlplane/ensure.sh
 
 ##@ General
@@ -50,9 +51,12 @@ generate: ## Generate the DeepCopy methods, the plugin's reference and that of t
 	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
 
 .PHONY: manifests
-manifests: ## Generate the CRDs and the manager's ClusterRole.
+manifests: ## Generate the CRDs, the manager's ClusterRole, and of config/ what is installed: dist/install.yaml and dist/chart.
 	$(CONTROLLER_GEN) crd:maxDescLen=140,generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:dir=$(OUT)/config/rbac
+	@mkdir -p $(OUT)/dist
+	$(KUSTOMIZE) build config/default > $(OUT)/dist/install.yaml
+	go run ./hack/dist --manifest=$(OUT)/dist/install.yaml --out=$(OUT)/dist/chart
 
 .PHONY: fmt
 fmt: ## Format the code.

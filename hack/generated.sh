@@ -17,6 +17,7 @@ compare docs/cli.md
 compare docs/flags.md
 # The whole folder: a CRD that nothing generates any more is stale too.
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
+diff -ru dist "$fresh/dist" || stale=1
 
 if [ "$stale" = 1 ]; then
   echo "Generated files are stale: run 'make generate manifests' and commit the result." >&2

@@ -59,7 +59,8 @@ func run(ctx context.Context, options *options) error {
 	}
 	config.QPS = -1 // the API server's own priority and fairness is the limit
 	scheme := newScheme()
-	if err := controller.CheckInstallation(ctx, config, scheme, controller.Needs{Namespaces: options.namespaces, Reviews: options.reviews()}); err != nil {
+	needs := controller.Needs{Namespaces: options.namespaces, Reviews: options.reviews()}
+	if err := controller.CheckInstallation(ctx, config, scheme, needs); err != nil || options.checkOnly {
 		return err
 	}
 	mgr, err := newManager(config, scheme, options)

@@ -23,6 +23,7 @@ var errHelp = flag.ErrHelp
 
 type options struct {
 	version                 bool
+	checkOnly               bool
 	metricsAddress          string
 	probeAddress            string
 	webhookAddress          string
@@ -79,6 +80,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.SetOutput(io.Discard)
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
+	flags.BoolVar(&o.checkOnly, "check", false, "Check that the kinds are installed and the rights granted, and do nothing else.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")

@@ -1,0 +1,44 @@
+{{- define "taskonce.fullname" -}}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}
+{{- else if contains "taskonce" .Release.Name }}{{ .Release.Name | trunc 30 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-taskonce" (.Release.Name | trunc 20 | trimSuffix "-") }}{{ end }}
+{{- end }}
+
+{{- define "taskonce.selector" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: taskonce
+control-plane: controller-manager
+{{- end }}
+
+{{- define "taskonce.labels" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/name: taskonce
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* What is true is "true", and what is not is empty. */ -}}
+{{- define "taskonce.webhooks" -}}
+{{- if and .Values.webhook.enabled (not .Values.namespaces) }}true{{ end }}
+{{- end }}
+
+{{- define "taskonce.keepsCertificate" -}}
+{{- if and (include "taskonce.webhooks" .) (eq .Values.webhook.certificate.source "operator") }}true{{ end }}
+{{- end }}
+
+{{- define "taskonce.certManager" -}}
+{{- if and (include "taskonce.webhooks" .) (eq .Values.webhook.certificate.source "cert-manager") }}true{{ end }}
+{{- end }}
+
+{{- define "taskonce.metricsAuthentication" -}}
+{{- .Values.metrics.authentication | default (ternary "none" "delegated" (not (empty .Values.namespaces))) }}
+{{- end }}
+
+{{- define "taskonce.image" -}}
+{{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}

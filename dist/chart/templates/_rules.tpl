@@ -1,0 +1,130 @@
+{{- /* What the operator may do, by what it is for; generated from config/rbac. */ -}}
+{{- define "taskonce.rules.configurations" -}}
+- apiGroups:
+  - admissionregistration.k8s.io
+  resourceNames:
+  - {{ include "taskonce.fullname" . }}-admission
+  resources:
+  - mutatingwebhookconfigurations
+  - validatingwebhookconfigurations
+  verbs:
+  - get
+  - update
+{{- end }}
+{{- define "taskonce.rules.election" -}}
+- apiGroups:
+  - coordination.k8s.io
+  resources:
+  - leases
+  verbs:
+  - get
+  - create
+  - update
+- apiGroups:
+  - ""
+  resources:
+  - events
+  verbs:
+  - create
+  - patch
+{{- end }}
+{{- define "taskonce.rules.metrics" -}}
+- apiGroups:
+  - authentication.k8s.io
+  resources:
+  - tokenreviews
+  verbs:
+  - create
+- apiGroups:
+  - authorization.k8s.io
+  resources:
+  - subjectaccessreviews
+  verbs:
+  - create
+{{- end }}
+{{- define "taskonce.rules.reviews" -}}
+- apiGroups:
+  - authorization.k8s.io
+  resources:
+  - subjectaccessreviews
+  verbs:
+  - create
+{{- end }}
+{{- define "taskonce.rules.secret" -}}
+- apiGroups:
+  - ""
+  resources:
+  - secrets
+  verbs:
+  - create
+- apiGroups:
+  - ""
+  resourceNames:
+  - {{ include "taskonce.fullname" . }}-webhook-cert
+  resources:
+  - secrets
+  verbs:
+  - get
+  - update
+{{- end }}
+{{- define "taskonce.rules.work" -}}
+- apiGroups:
+  - ""
+  resources:
+  - pods
+  verbs:
+  - list
+- apiGroups:
+  - ""
+  resources:
+  - secrets
+  verbs:
+  - get
+- apiGroups:
+  - batch
+  resources:
+  - jobs
+  verbs:
+  - create
+  - delete
+  - get
+  - list
+  - patch
+  - watch
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - taskdecisions
+  - tasktemplates
+  verbs:
+  - get
+  - list
+  - watch
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - taskdecisions/status
+  - tasksubmissions/status
+  - tasktemplates/status
+  verbs:
+  - update
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - taskrecords
+  verbs:
+  - create
+  - delete
+  - get
+  - list
+  - update
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasksubmissions
+  verbs:
+  - delete
+  - get
+  - list
+  - watch
+{{- end }}
