@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"go.opentelemetry.io/otel/propagation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/taskonce/taskonce/internal/cli"
@@ -18,7 +19,12 @@ var version = "development"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, version)
+	code := cli.Main(traced(ctx), os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, version)
 	stop()
 	os.Exit(code)
+}
+
+// traced continues the trace of whoever started this process, which OpenTelemetry has in the variable TRACEPARENT.
+func traced(ctx context.Context) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT")})
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
+	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -27,6 +29,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
 // version is set when a release is built.
@@ -67,11 +70,26 @@ func run(ctx context.Context, options *options) error {
 	if err != nil {
 		return err
 	}
-	if err := setup(mgr, options); err != nil {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logf.Log.WithName("tracing").Error(err, "spans were not exported") }))
+	tracer, err := tracing.FromEnvironment(ctx, version)
+	if err != nil {
 		return err
 	}
-	logf.Log.Info("starting", "version", version, "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect)
+	if err := setup(mgr, options, tracer); err != nil {
+		return err
+	}
+	logf.Log.Info("starting", "version", version, "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect, "tracing", tracer != nil)
+	defer flush(ctx, tracer)
 	return mgr.Start(ctx)
+}
+
+// flush exports the last spans. It does not keep a process that ends: the collector may be gone.
+func flush(ctx context.Context, tracer *tracing.Tracer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := tracer.Shutdown(ctx); err != nil {
+		logf.Log.WithName("tracing").Error(err, "the last spans were not exported")
+	}
 }
 
 func newScheme() *runtime.Scheme {
@@ -124,7 +142,7 @@ type live struct {
 }
 
 // setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
-func setup(mgr ctrl.Manager, options *options) error {
+func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 	httpOptions := httpcall.Options{
 		Secret: secretReader(mgr.GetClient()), MaxResponseBytes: options.maxResponseBytes,
 		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
@@ -140,7 +158,7 @@ func setup(mgr ctrl.Manager, options *options) error {
 	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
-		Plans: plans, Receivers: receivers, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off,
+		Plans: plans, Receivers: receivers, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off, Tracer: tracer,
 	}
 	submissions.Init(options.maxInFlight)
 	return errors.Join(
@@ -148,6 +166,6 @@ func setup(mgr ctrl.Manager, options *options) error {
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
 		mgr.Add(&controller.DueLoop{Submissions: submissions, Namespaces: options.namespaces, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
-		setupWebhooks(mgr, options, plans, compilers),
+		setupWebhooks(mgr, options, plans, compilers, tracer),
 	)
 }

@@ -23,10 +23,11 @@ import (
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/record"
 	"github.com/taskonce/taskonce/internal/telemetry"
+	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
 // setupWebhooks serves the webhooks, on every replica.
-func setupWebhooks(mgr ctrl.Manager, options *options, plans *controller.Plans, compilers effect.Compilers) error {
+func setupWebhooks(mgr ctrl.Manager, options *options, plans *controller.Plans, compilers effect.Compilers, tracer *tracing.Tracer) error {
 	if options.webhookAddress == "0" {
 		return nil
 	}
@@ -43,7 +44,7 @@ func setupWebhooks(mgr ctrl.Manager, options *options, plans *controller.Plans, 
 	}})
 	reader, live := mgr.GetClient(), mgr.GetAPIReader()
 	admission.Register(server,
-		&admission.Submissions{Cache: reader, Live: live, Records: &record.Store{Client: mgr.GetClient()}, Plans: plans, Clock: clock.RealClock{}},
+		&admission.Submissions{Cache: reader, Live: live, Records: &record.Store{Client: mgr.GetClient()}, Plans: plans, Tracer: tracer, Clock: clock.RealClock{}},
 		&admission.Decisions{Cache: reader, Live: live, Plans: plans},
 		&admission.Templates{Compilers: compilers, Reviewer: mgr.GetClient()},
 	)

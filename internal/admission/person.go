@@ -31,9 +31,13 @@ func keepPerson(request admission.Request, annotation string) admission.Response
 	return admission.Patched("", annotate(&updated, annotation, person))
 }
 
+// annotate returns the patch that adds an annotation, and adds it to the object: the next one must not replace it.
 func annotate(object metav1.Object, annotation, value string) jsonpatch.Operation {
-	if object.GetAnnotations() == nil {
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		object.SetAnnotations(map[string]string{annotation: value})
 		return jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{annotation: value})
 	}
+	annotations[annotation] = value
 	return jsonpatch.NewOperation("add", "/metadata/annotations/"+strings.ReplaceAll(annotation, "/", "~1"), value)
 }

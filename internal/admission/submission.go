@@ -17,6 +17,7 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/plan"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
 // Plans compiles templates, once for each generation.
@@ -34,7 +35,9 @@ type Submissions struct {
 	Live    client.Reader
 	Records *record.Store
 	Plans   Plans
-	Clock   clock.PassiveClock
+	// Tracer makes spans; nil: none.
+	Tracer *tracing.Tracer
+	Clock  clock.PassiveClock
 }
 
 // Handle answers one request.
@@ -49,10 +52,13 @@ func (h *Submissions) Handle(ctx context.Context, request admission.Request) adm
 	submission.Namespace = request.Namespace
 	patches := namePerson(submission, v1alpha1.AnnotationSubmittedBy, request.UserInfo.Username)
 	patches = append(patches, giveName(submission)...)
+	span, patch := h.trace(submission)
+	patches = append(patches, patch...)
 	problem, warning, err := h.judge(ctx, submission, request.DryRun != nil && *request.DryRun)
 	if err != nil {
 		logf.FromContext(ctx).Error(err, "a create was let through unjudged; the reconciler judges it")
 	}
+	span.End(outcomeOf(problem), err != nil)
 	if problem != nil {
 		return refuseInput(submission, problem)
 	}

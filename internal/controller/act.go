@@ -149,11 +149,13 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycle.Store) (*v1alpha1.TaskRecord, error) {
 	var stored *v1alpha1.TaskRecord
 	var err error
+	span := r.spanOfRecord(subject, &step.Action)
 	if subject.record.Object != nil {
 		stored, err = r.Records.Update(ctx, subject.record.Object, step.Action, step.RemoveAt)
 	} else {
 		stored, err = r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, step.Action, step.RemoveAt)
 	}
+	endOfWrite(span, err)
 	r.tellRefusal(ctx, subject, err)
 	return stored, err
 }
@@ -203,12 +205,16 @@ func tooLarge(err error) bool {
 }
 
 func (r *Submissions) createClaim(ctx context.Context, subject *subject) error {
+	span := r.spanOfWrite(subject, "write claim", subject.record.Object.Spec.Action)
 	claim, err := r.Records.CreateClaim(ctx, subject.record.Object)
+	endOfWrite(span, err)
 	return r.claimed(ctx, subject, claim, err, apierrors.IsAlreadyExists(err))
 }
 
 func (r *Submissions) takeClaim(ctx context.Context, subject *subject) error {
+	span := r.spanOfWrite(subject, "write claim", subject.record.Object.Spec.Action)
 	claim, err := r.Records.TakeClaim(ctx, subject.claim.Object, subject.record.Object)
+	endOfWrite(span, err)
 	return r.claimed(ctx, subject, claim, err, apierrors.IsConflict(err) || apierrors.IsNotFound(err))
 }
 

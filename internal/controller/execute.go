@@ -19,7 +19,7 @@ import (
 func (r *Submissions) launch(subject *subject) {
 	attempt := r.attempt(subject)
 	attempt.Deadline = subject.flight.Deadline()
-	run, digest := subject.plan.Effect.Execute, subject.template.Digest
+	run, digest := r.traced("execute effect", subject.plan.Effect.Execute), subject.template.Digest
 	template := r.templateOf(subject)
 	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
 		outcome, err := guarded(ctx, attempt, run)
@@ -44,10 +44,10 @@ func (r *Submissions) hear(template types.NamespacedName, digest string, outcome
 // check asks what became of the current attempt, in a slot of the same bulkhead.
 func (r *Submissions) check(subject *subject, step lifecycle.Check) {
 	traits := subject.plan.Traits
-	ask := verify(subject.plan.Effect)
+	ask := r.traced("verify effect", verify(subject.plan.Effect))
 	timeout := traits.VerifyTimeout
 	if step.Poll {
-		ask = poll(subject.plan.Effect)
+		ask = r.traced("poll effect", poll(subject.plan.Effect))
 	}
 	if timeout <= 0 {
 		timeout = traits.Timeout

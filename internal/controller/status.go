@@ -21,12 +21,14 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	failpoint.Here(failpoint.BeforeStatus)
 	updated := subject.submission.DeepCopy()
 	updated.Status = status
+	span := r.spanOfStatus(subject, &status)
 	err := r.Client.Status().Update(ctx, updated)
 	if apierrors.IsConflict(err) && status.Phase.Terminal() && subject.record.Object != nil {
 		// Whoever was first may have taken the submission out of the cache with another verdict, and then nothing
 		// brings us back: the record's word is written over it now.
 		updated, err = r.overwriteStatus(ctx, updated)
 	}
+	endOfWrite(span, err)
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=get;list;watch;delete
@@ -40,6 +41,8 @@ type Submissions struct {
 	Plans *Plans
 	// Receivers is shared with the templates' reconciler.
 	Receivers *Receivers
+	// Tracer makes spans; nil: none.
+	Tracer *tracing.Tracer
 	// Executor identifies this process; random for each start.
 	Executor string
 	// Scope tells clusters apart that share receivers; usually empty.

@@ -25,7 +25,8 @@ type Action struct {
 	Parameters any
 	// NotBefore and NotAfter bound when it may begin; zero: no bound.
 	NotBefore, NotAfter time.Time
-	// Traceparent is the W3C trace context that is passed on to the receiver. It is no part of the action.
+	// Traceparent is the W3C trace context that is passed on to the receiver. It is no part of the action. Empty: that of
+	// the OpenTelemetry span in the context that Submit is called with, where there is one.
 	Traceparent string
 }
 
