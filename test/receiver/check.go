@@ -11,7 +11,7 @@ import (
 func (r *receiver) check(w http.ResponseWriter, request *http.Request) {
 	key := request.PathValue("key")
 	done, ok := r.applied(key)
-	entry := ledger.Entry{Path: request.URL.Path, Key: key, Status: http.StatusOK}
+	entry := ledger.Entry{Path: request.URL.Path, Key: key, Traceparent: request.Header.Get("Traceparent"), Status: http.StatusOK}
 	if !ok {
 		entry.Status = http.StatusNotFound
 	}
