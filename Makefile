@@ -1,4 +1,4 @@
-# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL and MariaDB, which are installed from
+# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB and Node, which are installed from
 # Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
 # downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
@@ -86,7 +86,7 @@ CONTROL_PLANE_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.Imports}} {{.Tes
 UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
 
 .PHONY: test
-test: test-unit test-model conform replay test-integration ## Run all tests.
+test: test-unit test-js test-model conform replay test-integration ## Run all tests.
 
 .PHONY: test-unit
 test-unit: databases ## Run the tests that need no control plane.
@@ -95,6 +95,18 @@ test-unit: databases ## Run the tests that need no control plane.
 .PHONY: conform
 conform: controlplane databases ## Run the conformance suite against every effect, and draw the table effect × case.
 	go test -race -json -run '^TestConformance$$' ./internal/effect/... | go run ./test/conformance
+
+NODE_MODULES = clients/js/node_modules/.package-lock.json
+
+$(NODE_MODULES): clients/js/package-lock.json
+	@hack/node/ensure.sh
+	cd clients/js && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+.PHONY: test-js
+test-js: $(NODE_MODULES) ## Check, test and pack the browser client.
+	cd clients/js && npm run --silent check && npm run --silent test
+	hack/node/pack.sh
 
 # In each scenario of the model check one goroutine computes: the race detector would find nothing and take ten times as long.
 MODEL = ^(TestModel|TestSeededFaults)$$

@@ -1,0 +1,63 @@
+import type { Action } from "./action.js";
+import { prepare, same } from "./action.js";
+import type { GatewayOptions } from "./gateway.js";
+import { Gateway } from "./gateway.js";
+import type { KeyValueStore } from "./journal.js";
+import { Journal, MemoryStore } from "./journal.js";
+import { pageCameBack, type Wake } from "./pause.js";
+import { type Means, Submission } from "./submission.js";
+
+/** What a client works with. */
+export interface ClientOptions extends GatewayOptions {
+  /** Where keys and states are kept; localStorage where there is one, and else the memory of this process. */
+  store?: KeyValueStore;
+  /** Tells when there is a reason to ask at once; the page's own events where it is left out. */
+  wake?: Wake;
+  /** Draws a number from 0 to 1, for jitter. */
+  random?: () => number;
+}
+
+/** Submits actions to one namespace, each once. */
+export class Client {
+  readonly #means: Means;
+  readonly #known = new Map<string, Submission>();
+
+  constructor(options: ClientOptions) {
+    const store = options.store ?? globalThis.localStorage;
+    const scope = `taskonce:${options.url}:${options.namespace}`;
+    const journal = new Journal(store ?? new MemoryStore(), scope, store !== undefined);
+    journal.onChange((key, entry) => this.#known.get(key)?.learn(entry));
+    this.#means = { gateway: new Gateway(options), journal, wake: options.wake ?? pageCameBack, random: options.random ?? Math.random, alone: (key, signal, run) => alone(`${scope}/${key}`, signal, run) };
+  }
+
+  /**
+   * Returns the submission of an action, in the state that it has come to, also in another tab or before the page was
+   * loaded anew. Nothing is sent. An ActionError says what is wrong with the action.
+   */
+  submission(action: Action): Submission {
+    const payload = prepare(action);
+    const known = this.#known.get(payload.key);
+    if (known !== undefined && same(known.action, payload)) {
+      return known;
+    }
+    const submission = new Submission(payload, this.#means);
+    this.#known.set(payload.key, submission);
+    return submission;
+  }
+
+  /** Returns the submissions that were kept and not forgotten: what a page continues when it is loaded. */
+  kept(): Submission[] {
+    return this.#means.journal.all().map((entry) => this.submission(entry.action));
+  }
+
+  /** Ends the channel to other tabs. */
+  close(): void {
+    this.#means.journal.close();
+  }
+}
+
+/** Web Locks where there are any. Without them two tabs may both send: under one key, so nothing is doubled. */
+function alone<T>(name: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+  const locks = (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
+  return locks ? (locks.request(name, signal ? { signal } : {}, run) as Promise<T>) : run();
+}

@@ -1,0 +1,43 @@
+import type { Problem, View } from "./view.js";
+
+/** Says that the gateway refused the action: nothing was created. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+
+  constructor(readonly problem: Problem) {
+    super(problem.detail ?? problem.title ?? problem.type);
+  }
+}
+
+/** Says that the key belongs to another action, with another template or other parameters. */
+export class OtherActionError extends Error {
+  override name = "OtherActionError";
+
+  constructor(
+    readonly key: string,
+    readonly view?: View,
+  ) {
+    super(`the key ${JSON.stringify(key)} belongs to another action already: give this one a key of its own`);
+  }
+}
+
+/** Says that an answer was lost, and that what was asked since was refused: it may have been created. */
+export class UnknownError extends Error {
+  override name = "UnknownError";
+
+  constructor(
+    readonly key: string,
+    readonly problem: Problem,
+  ) {
+    super(`whether the action ${JSON.stringify(key)} was taken is unknown: submit it again, under the same key, to find out: ${problem.detail ?? problem.title ?? problem.type}`);
+  }
+}
+
+/** Says that a submission was deleted while it was waited for: submitting it again, under the same key, tells its outcome. */
+export class GoneError extends Error {
+  override name = "GoneError";
+
+  constructor(readonly key: string) {
+    super(`the submission of ${JSON.stringify(key)} was deleted: submit it again, under the same key, to learn its outcome`);
+  }
+}

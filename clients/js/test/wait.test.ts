@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { GoneError, MemoryStore, type View } from "../src/index.js";
+import { events } from "../src/sse.js";
+import { action, FakeGateway, page } from "./gateway.js";
+
+let gateway: FakeGateway;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  gateway = new FakeGateway();
+  gateway.phase = "Processing";
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function settle<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  await vi.runAllTimersAsync();
+  return promise;
+}
+
+function stream(...chunks: string[]): Response {
+  const body = new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) {
+        controller.enqueue(new TextEncoder().encode(chunk));
+      }
+      controller.close();
+    },
+  });
+  return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+}
+
+const viewNow = (): View => gateway.there.get(action.key) as View;
+
+function told(id: number, phase: View["phase"]): string {
+  return `id: ${id}\nevent: submission\ndata: ${JSON.stringify({ ...viewNow(), phase })}\n\n`;
+}
+
+describe("wait", () => {
+  it("follows the events to the outcome", async () => {
+    gateway.events = () => stream(": there\n\n", told(1, "Processing"), told(2, "Success"));
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    const phases: (string | undefined)[] = [];
+    submission.onChange(() => phases.push(submission.view?.phase));
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
+    expect(phases).toEqual([undefined, "Processing", "Processing", "Success"]);
+  });
+
+  it("takes them up again where they were cut, and says what it has seen", async () => {
+    const ids: string[] = [];
+    gateway.events = (lastId) => {
+      ids.push(lastId);
+      return lastId === "" ? stream(told(7, "Processing"), "id: 8\nevent: subm") : stream(told(9, "Failed"));
+    };
+    expect(await settle(page(gateway, new MemoryStore()).submission(action).wait())).toMatchObject({ phase: "Failed" });
+    expect(ids).toEqual(["", "7"]);
+  });
+
+  it("asks where there are no events to be had", async () => {
+    const waiting = page(gateway, new MemoryStore()).submission(action).wait();
+    await vi.advanceTimersByTimeAsync(5_000);
+    gateway.there.set(action.key, { ...viewNow(), phase: "Success" });
+    expect(await settle(waiting)).toMatchObject({ phase: "Success" });
+    expect(gateway.log.filter(({ method }) => method === "POST")).toHaveLength(1);
+  });
+
+  it("gives up a connection that is silent", async () => {
+    let opened = 0;
+    gateway.events = () => {
+      opened++;
+      return opened > 1 ? stream(told(2, "Success")) : new Response(new ReadableStream({}), { headers: { "Content-Type": "text/event-stream" } });
+    };
+    await settle(page(gateway, new MemoryStore()).submission(action).wait());
+    expect(opened).toBe(2);
+  });
+
+  it("says that it is gone, and learns the outcome when it is submitted again", async () => {
+    gateway.events = () => {
+      gateway.there.clear();
+      return stream("event: gone\ndata: {}\n\n");
+    };
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(GoneError);
+    expect(submission.state).toBe("unknown");
+    gateway.phase = "Success";
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
+    expect(gateway.log.map(({ method, path }) => method + path.replace(/\?.*/, "?"))).toEqual(["POST", "GET/name-of-task:42:stu-7/events", "GET/name-of-task:42:stu-7", "GET?", "POST"].map((line) => line.replaceAll(/(?<=name-of-)task:42:stu-7/g, "task%3A42%3Astu-7")));
+  });
+});
+
+describe("server-sent events", () => {
+  it.each([
+    ["one", ["event: a\nid: 1\ndata: x\n\n"], ["a 1 x"]],
+    ["cut into pieces", ["ev", "ent: a\ni", "d: 1\nda", "ta: x\n", "\n"], ["a 1 x"]],
+    ["ends of lines of all kinds", ["event: a\r\ndata: x\r\n\r\n", "data: y\r", "\rdata: z\n\n"], ["a 0 x", "message 0 y", "message 0 z"]],
+    ["\\r and \\n in two pieces", ["data: x\r", "\ndata: y\r", "\n\r", "\n"], ["message 0 x\ny"]],
+    ["several lines", ["data: x\ndata: y\n\n"], ["message 0 x\ny"]],
+    ["comments, and events without data", [": hello\n\nevent: a\n\ndata:x\n\n"], ["message 0 x"]],
+    ["the id stays", ["id: 5\ndata: x\n\ndata: y\n\n"], ["message 5 x", "message 5 y"]],
+    ["what is not whole is nothing", ["data: x\n\ndata: y\n"], ["message 0 x"]],
+    ["a letter cut in two", ["data: \u00e9\n\n"], ["message 0 \u00e9"]],
+  ])("%s", async (reason, chunks, expected) => {
+    vi.useRealTimers();
+    const bytes = chunks.map((chunk) => new TextEncoder().encode(chunk));
+    const pieces = reason.startsWith("a letter") ? [...(bytes[0] ?? [])].map((byte) => Uint8Array.of(byte)) : bytes;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        pieces.forEach((piece) => controller.enqueue(piece));
+        controller.close();
+      },
+    });
+    const seen: string[] = [];
+    for await (const { type, id, data } of events(body, "0")) {
+      seen.push(`${type} ${id} ${data}`);
+    }
+    expect(seen).toEqual(expected);
+  });
+});
