@@ -93,11 +93,14 @@ const (
 
 // Labels and annotations.
 const (
-	// LabelDue holds the time, in seconds since 1970, at which somebody must look at a record again. The due
-	// loop selects by it ("taskonce.dev/due<now"), so that a sweep transfers what is due and not what exists.
+	// LabelDue holds the time, in seconds since 1970, at which somebody must look at an object again: at a record, a
+	// judged decision, or a submission that failed without a record. The due loop selects by it ("taskonce.dev/due<now"),
+	// so that a sweep transfers what is due and not what exists.
 	LabelDue = "taskonce.dev/due"
 	// LabelSubmission holds the name of the submission that a record guards, or that a Job is run for.
 	LabelSubmission = "taskonce.dev/submission"
+	// LabelRecord holds the name of the record that a judged decision is kept with.
+	LabelRecord = "taskonce.dev/record"
 	// LabelTemplate holds the name of the template that a Job is made from.
 	LabelTemplate = "taskonce.dev/template"
 	// AnnotationSubmittedBy names the authenticated user who created a submission; set at admission.

@@ -34,16 +34,22 @@ func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedN
 
 // findRecord finds the record that a decision means whose submission is gone.
 func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
-	records, err := r.Records.OfSubmission(ctx, subject.action.Namespace, subject.action.Name)
-	if err != nil {
-		return err
+	record, err := r.recordLeft(ctx, subject.action)
+	if record != nil {
+		subject.record = lifecycle.Record{Read: true, Object: record}
 	}
+	return err
+}
+
+// recordLeft returns the record of an action whose submission is gone, or nil.
+func (r *Submissions) recordLeft(ctx context.Context, action types.NamespacedName) (*v1alpha1.TaskRecord, error) {
+	records, err := r.Records.OfSubmission(ctx, action.Namespace, action.Name)
 	for i := range records {
 		if records[i].Spec.Action != nil {
-			subject.record = lifecycle.Record{Read: true, Object: &records[i]}
+			return &records[i], err
 		}
 	}
-	return nil
+	return nil, err
 }
 
 // refuseOrphaned answers decisions about something that is not there, so that none waits for ever.

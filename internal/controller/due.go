@@ -18,7 +18,8 @@ import (
 )
 
 // DueLoop looks at records that are due: unsettled ones whose submission is gone are driven on, submissions whose time
-// is over are removed, and then their records. It is one loop for recovery and retention, and runs on the leader only.
+// is over are removed, then their records, and then what was decided about them. It is one loop for recovery and
+// retention, and runs on the leader only.
 type DueLoop struct {
 	Submissions *Submissions
 	// Namespaces are those to look in; none: all.
@@ -49,23 +50,45 @@ func (l *DueLoop) Start(ctx context.Context) error {
 	}
 }
 
-// Sweep looks at everything that is due now.
+// Sweep looks at everything that is due now. Decisions come last: they go with records that went before.
 func (l *DueLoop) Sweep(ctx context.Context) error {
 	s := &sweep{loop: l, limiter: rate.NewLimiter(rate.Limit(l.PerSecond), max(l.PerSecond, 1))}
 	s.group.SetLimit(sweepers)
 	r := l.Submissions
-	var errs []error
-	for _, namespace := range orAll(l.Namespaces) {
-		records := r.Records.EachDue(ctx, namespace, r.Clock.Now(), func(due *v1alpha1.TaskRecord) {
+	began, listed := r.Clock.Now(), map[types.NamespacedName]bool{}
+	complete, records := l.everywhere(func(namespace string) error {
+		return r.Records.EachDue(ctx, namespace, began, func(due *v1alpha1.TaskRecord) {
+			listed[actionOf(due)] = true
 			s.look(ctx, func() error { return r.driveDue(ctx, due) })
 		})
-		failed := r.eachWithoutRecord(ctx, namespace, func(submission *v1alpha1.TaskSubmission) {
+	})
+	_, failed := l.everywhere(func(namespace string) error {
+		return r.eachWithoutRecord(ctx, namespace, func(submission *v1alpha1.TaskSubmission) {
 			s.look(ctx, func() error { return r.removeOverdue(ctx, submission) })
 		})
-		errs = append(errs, unlessOutdated(records), unlessOutdated(failed))
-	}
+	})
 	_ = s.group.Wait() // errors are counted
-	return errors.Join(append(errs, s.err())...)
+	_, decided := l.everywhere(func(namespace string) error {
+		return r.eachJudged(ctx, namespace, func(decision *v1alpha1.TaskDecision) {
+			s.look(ctx, func() error { return r.expireDecision(ctx, decision) })
+		})
+	})
+	_ = s.group.Wait()
+	if complete {
+		r.forgetUnlisted(began, listed)
+	}
+	return errors.Join(records, failed, decided, s.err())
+}
+
+// everywhere lists in each namespace that it is to look in, and says whether every list came to its end.
+func (l *DueLoop) everywhere(list func(namespace string) error) (complete bool, all error) {
+	complete = true
+	for _, namespace := range orAll(l.Namespaces) {
+		err := list(namespace)
+		complete = complete && err == nil
+		all = errors.Join(all, unlessOutdated(err))
+	}
+	return complete, all
 }
 
 // unlessOutdated takes the end of a list that took longer than the API server keeps it for no error: the next sweep
@@ -128,6 +151,11 @@ func (s *sweep) err() error {
 
 var errStillInUse = errors.New("a submission of that name exists, so the record stays")
 
+// actionOf is the name of the submission that a record guards.
+func actionOf(record *v1alpha1.TaskRecord) types.NamespacedName {
+	return types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.Action.Submission.Name}
+}
+
 // driveDue takes one due record as far as it goes.
 func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) error {
 	subject, err := r.observeDue(ctx, due)
@@ -145,7 +173,7 @@ func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) er
 // lives, or about which a person has decided, is the reconciler's, which has its own wake-ups; that it lives is read
 // live, and not from a cache.
 func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) (*subject, error) {
-	action := types.NamespacedName{Namespace: due.Namespace, Name: due.Spec.Action.Submission.Name}
+	action := actionOf(due)
 	if r.flights.Lookup(action) != nil {
 		return nil, nil // it runs here; its report wakes the reconciler
 	}

@@ -70,6 +70,30 @@ var _ = Describe("The due loop", func() {
 		Expect(w.status("a").Attempts).To(Equal(int32(2)))
 	})
 
+	It("remembers nothing of what another process has ended that it had left to its sweep", func() {
+		w.fake.SetTraits(asked(time.Minute))
+		w.fake.On(1, effecttest.LostBefore())
+		w.template("work", keptFor(ttl))
+		w.submit("a")
+		result := w.run("a")
+		w.remove("a")
+		w.run("a")
+		w.clock.Step(result.RequeueAfter + 2*time.Second)
+		w.sweep("a")
+		mine, other := w.op, w.operator("other")
+		Expect(mine.Remembered()).To(Equal(1), "since when it is where it is")
+		w.op = other
+		for range 2 {
+			w.clock.Step(result.RequeueAfter + 2*time.Second)
+			w.sweep("a")
+		}
+		Expect(w.action("a").Unsettled).To(BeFalse())
+		w.op = mine
+		w.sweep()
+		Expect(mine.Remembered()).To(BeZero())
+		Expect(other.Remembered()).To(BeZero())
+	})
+
 	It("removes a claim and then its record when their time is over", func() {
 		w.template("work", forOrder, keptFor(ttl))
 		w.submit("a")

@@ -110,7 +110,7 @@ func (f *faults) through(verb string, object client.Object, send func(client.Obj
 	return send(object)
 }
 
-// intercepted wraps an operator's client. Records and submissions are listed in one namespace only, so that specs do not meet.
+// intercepted wraps an operator's client. What a sweep lists is listed in one namespace only, so that specs do not meet.
 func (f *faults) intercepted(inner client.WithWatch, namespace string, check func(*v1alpha1.TaskSubmission)) client.WithWatch {
 	return interceptor.NewClient(inner, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
@@ -130,7 +130,7 @@ func (f *faults) intercepted(inner client.WithWatch, namespace string, check fun
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			switch list.(type) {
-			case *v1alpha1.TaskRecordList, *v1alpha1.TaskSubmissionList:
+			case *v1alpha1.TaskRecordList, *v1alpha1.TaskSubmissionList, *v1alpha1.TaskDecisionList:
 				options = append(options, client.InNamespace(namespace))
 			}
 			return c.List(ctx, list, options...)

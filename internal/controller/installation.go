@@ -19,12 +19,12 @@ type right struct{ group, resource, subresource, verbs string }
 
 // rights are those of config/rbac/role.yaml without which nothing works.
 var rights = []right{
-	{"taskonce.dev", "tasksubmissions", "", "get list watch delete"},
+	{"taskonce.dev", "tasksubmissions", "", "get list watch patch delete"},
 	{"taskonce.dev", "tasksubmissions", "status", "update"},
 	{"taskonce.dev", "tasktemplates", "", "get list watch"},
 	{"taskonce.dev", "tasktemplates", "status", "update"},
 	{"taskonce.dev", "taskrecords", "", "get list create update delete"},
-	{"taskonce.dev", "taskdecisions", "", "get list watch"},
+	{"taskonce.dev", "taskdecisions", "", "get list watch patch delete"},
 	{"taskonce.dev", "taskdecisions", "status", "update"},
 	{"", "secrets", "", "get"},
 	{"batch", "jobs", "", "get list watch create patch delete"},

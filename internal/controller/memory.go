@@ -28,6 +28,7 @@ type remembered struct {
 	sight   *sight
 	settled types.UID                // the submission whose end was written
 	written *v1alpha1.TaskSubmission // with its status as it was written last, until the cache has seen that
+	left    int64                    // when the due loop looks at it again, as its record's label says; 0: it is not the due loop's
 }
 
 // sight is the first sight of an attempt. While it is open, another resource version is another sight.
@@ -48,7 +49,27 @@ func (m *memory) of(action types.NamespacedName) *remembered {
 		entry = &remembered{}
 		m.actions[action] = entry
 	}
+	entry.left = 0
 	return entry
+}
+
+// leave notes that the due loop is the next to look at an action, and when.
+func (m *memory) leave(action types.NamespacedName, due int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(action).left = due
+}
+
+// leftUntil returns the actions that were left to the due loop and that it looks at by a time.
+func (m *memory) leftUntil(at time.Time) (due []types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for action, entry := range m.actions {
+		if entry.left > 0 && entry.left < at.Unix() {
+			due = append(due, action)
+		}
+	}
+	return due
 }
 
 // began remembers an attempt of this process from its begin on.

@@ -12,6 +12,8 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
+// +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=patch
+
 // remove deletes a submission whose time is over, if it is still that very object, as it was read. Its record stays.
 func (r *Submissions) remove(ctx context.Context, subject *subject) error {
 	if err := r.deleteAsRead(ctx, subject.submission); err != nil {
@@ -19,10 +21,6 @@ func (r *Submissions) remove(ctx context.Context, subject *subject) error {
 	}
 	subject.submission = nil
 	return nil
-}
-
-func (r *Submissions) deleteAsRead(ctx context.Context, read *v1alpha1.TaskSubmission) error {
-	return client.IgnoreNotFound(r.Client.Delete(ctx, read, client.Preconditions{UID: &read.UID, ResourceVersion: &read.ResourceVersion}))
 }
 
 // withoutRecord selects submissions that failed and have no record that would be due: a verdict on the input alone.
@@ -37,33 +35,16 @@ func reasonIsNot(reason v1alpha1.Reason) fields.Selector {
 	return fields.OneTermNotEqualSelector("status.reason", string(reason))
 }
 
-// pageSize bounds what one request of a sweep transfers.
-const pageSize = 200
-
-// eachWithoutRecord calls visit for every submission of a namespace (empty: of all) that failed and has no record, page by page. The visitor may keep
-// the submission.
+// eachWithoutRecord calls visit for every submission of a namespace (empty: of all) that failed and has no record, and is
+// due, or does not say yet when it is.
 func (r *Submissions) eachWithoutRecord(ctx context.Context, namespace string, visit func(*v1alpha1.TaskSubmission)) error {
-	for next := ""; ; {
-		page := &v1alpha1.TaskSubmissionList{} // its own, as in record.Store.EachDue
-		err := r.Live.List(ctx, page, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: withoutRecord}, client.Limit(pageSize), client.Continue(next))
-		if err != nil {
-			return err
-		}
-		for i := range page.Items {
-			visit(&page.Items[i])
-		}
-		if next = page.Continue; next == "" || ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
+	page := func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} }
+	return r.eachDue(ctx, namespace, page, withoutRecord, func(object client.Object) { visit(object.(*v1alpha1.TaskSubmission)) })
 }
 
-// removeOverdue deletes a submission that failed and has no record, where its time is over.
+// removeOverdue deletes a submission that failed and has no record, where its time is over, and otherwise labels it with
+// when that is.
 func (r *Submissions) removeOverdue(ctx context.Context, submission *v1alpha1.TaskSubmission) error {
-	finished, ok := lifecycle.FinishedAt(submission)
-	if !ok || submission.DeletionTimestamp != nil {
-		return nil
-	}
 	template := &v1alpha1.TaskTemplate{}
 	name := types.NamespacedName{Namespace: submission.Namespace, Name: submission.Spec.TemplateRef.Name}
 	spec := &template.Spec
@@ -72,8 +53,9 @@ func (r *Submissions) removeOverdue(ctx context.Context, submission *v1alpha1.Ta
 	} else if err != nil {
 		return err
 	}
-	if r.Clock.Now().Before(finished.Add(lifecycle.TTL(spec, submission.Status.Phase))) {
-		return nil
+	at, over := lifecycle.RemoveUnrecorded(r.Clock.Now(), submission, spec)
+	if over {
+		return r.deleteAsRead(ctx, submission)
 	}
-	return r.deleteAsRead(ctx, submission)
+	return r.postpone(ctx, submission, map[string]string{v1alpha1.LabelDue: lifecycle.LabelAt(at)})
 }

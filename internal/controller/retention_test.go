@@ -66,6 +66,10 @@ var _ = Describe("Retention", func() {
 		submit()
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseFailed, reason)
+		w.sweep()
+		w.faults.takeNotes()
+		w.sweep()
+		Expect(w.faults.takeNotes()).To(BeEmpty(), "it was labelled, and is not due")
 		w.clock.Step(2*ttl - time.Second)
 		w.sweep()
 		w.expect("a", v1alpha1.PhaseFailed, reason)
@@ -81,6 +85,20 @@ var _ = Describe("Retention", func() {
 			w.again("a", with(`{"order":"8"}`))
 		}),
 	)
+
+	It("keeps longer what failed without a record, where its template says so by then", func() {
+		w.template("work", removedAfter(ttl))
+		w.submit("a", keyed("another"))
+		w.run("a")
+		w.sweep()
+		w.edit("work", removedAfter(2*ttl))
+		w.clock.Step(2*ttl + soon)
+		w.sweep()
+		Expect(w.gone("a")).To(BeFalse())
+		w.clock.Step(2 * ttl)
+		w.sweep()
+		Expect(w.gone("a")).To(BeTrue())
+	})
 
 	It("removes what was submitted under another key than its template makes", func() {
 		w.template("work", removedAfter(ttl), func(spec *v1alpha1.TaskTemplateSpec) { spec.IdempotencyKey = "${'order-' + string(params.order)}" })

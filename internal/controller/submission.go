@@ -143,10 +143,24 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 }
 
 // leave hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
-// known: with each look taking it as new, its settling time would never be over.
+// known until that looks: with each look taking it as new, its settling time would never be over.
 func (r *Submissions) leave(subject *subject) {
-	if record := subject.record.Object; record == nil || (!record.Spec.Action.Unsettled && !record.Spec.Action.Attempt.Open()) {
-		r.forget(subject.action)
+	if record := subject.record.Object; record != nil && (record.Spec.Action.Unsettled || record.Spec.Action.Attempt.Open()) {
+		if due, ok := lifecycle.DueSeconds(record.Labels); ok {
+			r.memory.leave(subject.action, due)
+			return
+		}
+	}
+	r.forget(subject.action)
+}
+
+// forgetUnlisted forgets what was left to a sweep, and what that did not list although it is due: another process has
+// gone on with it, and is the one that knows.
+func (r *Submissions) forgetUnlisted(began time.Time, listed map[types.NamespacedName]bool) {
+	for _, action := range r.memory.leftUntil(began) {
+		if !listed[action] {
+			r.forget(action)
+		}
 	}
 }
 

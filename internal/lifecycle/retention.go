@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -46,6 +45,39 @@ func FinishedAt(submission *v1alpha1.TaskSubmission) (time.Time, bool) {
 	return condition.LastTransitionTime.Time, true
 }
 
+// unsaid is how long nobody looks again at what does not say since when it has finished, or is being deleted.
+const unsaid = 24 * time.Hour
+
+// RemoveUnrecorded returns when a submission is to be removed that failed without a record, and whether that time has
+// come; until then it is to be looked at again at that time.
+func RemoveUnrecorded(now time.Time, submission *v1alpha1.TaskSubmission, template *v1alpha1.TaskTemplateSpec) (at time.Time, over bool) {
+	finished, ok := FinishedAt(submission)
+	if !ok || submission.DeletionTimestamp != nil {
+		return now.Add(unsaid), false
+	}
+	at = finished.Add(TTL(template, submission.Status.Phase))
+	return at, !now.Before(at)
+}
+
+// RemoveDecision returns when a judged decision is to be removed, and whether that time has come; until then it is to be
+// looked at again at that time. It goes with its record. Where it never had one (action is nil), it is kept for as long
+// as a record is without a template.
+func RemoveDecision(now time.Time, decision *v1alpha1.TaskDecision, action *v1alpha1.Action) (at time.Time, over bool) {
+	switch {
+	case action == nil && decision.Labels[v1alpha1.LabelRecord] != "":
+		return now, true
+	case action == nil:
+		at = decision.CreationTimestamp.Add(defaultRecordTTL)
+		return at, !now.Before(at)
+	case action.ExpiresAt == nil && action.Phase.Terminal():
+		return now.Add(defaultRecordTTL), false // it is kept for ever, but may be deleted
+	case action.ExpiresAt == nil || !now.Before(action.ExpiresAt.Time):
+		return now.Add(time.Hour), false // it goes on, or somebody still asks for it
+	default:
+		return action.ExpiresAt.Time, false
+	}
+}
+
 // removeAt is when the submission of an action that has ended is to be removed; zero where it has none, or where
 // somebody is deleting it.
 func (o *Observation) removeAt(action *v1alpha1.Action) time.Time {
@@ -78,23 +110,14 @@ func decideFinished(o *Observation, action *v1alpha1.Action) Step {
 	}
 }
 
-// labelled is when the record says that somebody must look at it.
-func (o *Observation) labelled() (seconds int64, ok bool) {
-	seconds, err := strconv.ParseInt(o.Record.Object.Labels[v1alpha1.LabelDue], 10, 64)
-	return seconds, err == nil
-}
-
 // isDue reports whether the due loop meets the record: a step that leaves it so would have it looked at for ever.
 func (o *Observation) isDue() bool {
-	seconds, ok := o.labelled()
+	seconds, ok := DueSeconds(o.Record.Object.Labels)
 	return ok && seconds < o.Now.Unix()
 }
 
 // isDueAfter reports whether nobody would look at the record by a time.
 func (o *Observation) isDueAfter(at time.Time) bool {
-	seconds, ok := o.labelled()
+	seconds, ok := DueSeconds(o.Record.Object.Labels)
 	return !ok || seconds > label(at)
 }
-
-// label is a time as the due label has it: rounded up, since the loop must never come too early.
-func label(at time.Time) int64 { return at.Unix() + 1 }

@@ -71,6 +71,66 @@ func TestRemovalIsLabelled(t *testing.T) {
 	}
 }
 
+func TestDecisionsGoWithTheirRecord(t *testing.T) {
+	with := func(changes ...func(*v1alpha1.Action)) *v1alpha1.Action {
+		o := seen(recorded(changes...))
+		return o.action()
+	}
+	const age = 29 * 24 * time.Hour
+	for _, test := range []struct {
+		reason string
+		known  bool // that it had a record
+		action *v1alpha1.Action
+		age    time.Duration
+		want   time.Duration // from now; zero: it is to be removed
+	}{
+		{"its record is there", true, with(hasSucceeded, expiresIn(time.Hour)), age, time.Hour},
+		{"and is renewed or removed any moment", true, with(hasSucceeded, expiresIn(0)), age, time.Hour},
+		{"it goes on", true, with(), age, time.Hour},
+		{"its record is kept for ever", true, with(hasFailed, keptForEver), 100 * age, defaultRecordTTL},
+		{"it is met first", false, with(hasSucceeded, expiresIn(time.Minute)), age, time.Minute},
+		{"its record is gone", true, nil, time.Second, 0},
+		{"it never had a record", false, nil, age, 24 * time.Hour},
+		{"and is old", false, nil, age + 24*time.Hour, 0},
+	} {
+		decision := &v1alpha1.TaskDecision{}
+		decision.CreationTimestamp.Time = t0.Add(-test.age)
+		if test.known {
+			decision.Labels = map[string]string{v1alpha1.LabelRecord: "ik-x"}
+		}
+		at, over := RemoveDecision(t0, decision, test.action)
+		if over != (test.want == 0) || (!over && !at.Equal(t0.Add(test.want))) {
+			t.Errorf("%s: %v, %s", test.reason, over, at.Sub(t0))
+		}
+	}
+}
+
+func TestWhatFailedWithoutARecordGoes(t *testing.T) {
+	spec := seen(removedAfter(time.Minute, time.Hour)).Template.Spec
+	for _, test := range []struct {
+		reason string
+		edit   option
+		spec   *v1alpha1.TaskTemplateSpec
+		want   time.Duration // zero: it is to be removed
+	}{
+		{"its time is over", finishedFor(time.Hour), spec, 0},
+		{"its time is to come", finishedFor(59 * time.Minute), spec, time.Minute},
+		{"without a template", finishedFor(time.Hour), nil, defaultFailedTTL - time.Hour},
+		{"it does not say since when", finishedFor(0), spec, 24 * time.Hour},
+		{"somebody is deleting it", deleting, spec, 24 * time.Hour},
+	} {
+		submission := seen(finishedFor(time.Hour), test.edit).Submission
+		submission.Status.Phase = v1alpha1.PhaseFailed
+		if test.reason == "it does not say since when" {
+			submission.Status.Conditions = nil
+		}
+		at, over := RemoveUnrecorded(t0, submission, test.spec)
+		if over != (test.want == 0) || (!over && !at.Equal(t0.Add(test.want))) {
+			t.Errorf("%s: %v, %s", test.reason, over, at.Sub(t0))
+		}
+	}
+}
+
 func TestDueLabel(t *testing.T) {
 	action := func(change func(*v1alpha1.Action)) *v1alpha1.Action { o := seen(recorded(change)); return o.action() }
 	for _, test := range []struct {

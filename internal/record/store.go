@@ -40,6 +40,15 @@ func (s *Store) Read(ctx context.Context, namespace, key string) (*v1alpha1.Task
 	return record, nil
 }
 
+// Named returns the record of that name, live; nil where there is none, or where it is a claim.
+func (s *Store) Named(ctx context.Context, namespace, name string) (*v1alpha1.TaskRecord, error) {
+	record, err := s.get(ctx, namespace, name)
+	if record == nil || record.Spec.Action == nil {
+		return nil, err
+	}
+	return record, nil
+}
+
 // ReadClaim returns the claim on a business key and, where another record holds it, that record; each nil where there
 // is none. Both are read live.
 func (s *Store) ReadClaim(ctx context.Context, owner *v1alpha1.TaskRecord) (claim, holder *v1alpha1.TaskRecord, err error) {

@@ -95,10 +95,12 @@
   - taskonce.dev
   resources:
   - taskdecisions
-  - tasktemplates
+  - tasksubmissions
   verbs:
+  - delete
   - get
   - list
+  - patch
   - watch
 - apiGroups:
   - taskonce.dev
@@ -121,9 +123,8 @@
 - apiGroups:
   - taskonce.dev
   resources:
-  - tasksubmissions
+  - tasktemplates
   verbs:
-  - delete
   - get
   - list
   - watch

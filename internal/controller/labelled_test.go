@@ -25,7 +25,9 @@ func (paged) List(_ context.Context, into client.ObjectList, options ...client.L
 func TestASubmissionIsItselfWhenTheNextPageIsRead(t *testing.T) {
 	var visited []*v1alpha1.TaskSubmission
 	r := &Submissions{Live: paged{}}
-	if err := r.eachWithoutRecord(t.Context(), "", func(s *v1alpha1.TaskSubmission) { visited = append(visited, s) }); err != nil {
+	page := func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} }
+	visit := func(object client.Object) { visited = append(visited, object.(*v1alpha1.TaskSubmission)) }
+	if err := r.eachPage(t.Context(), page, client.ListOptions{}, visit); err != nil {
 		t.Fatal(err)
 	}
 	if len(visited) != 2 {
