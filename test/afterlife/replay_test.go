@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/harness"
 )
 
 // route is one way in which a finished action goes and comes back.
@@ -136,7 +137,7 @@ func (w *world) forget(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskRecord
 
 // TestReplay has every route walked, and prints what the receiver counted.
 func TestReplay(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, harness.Options{CRDs: true})
 	w.template(w.namespace, "plain", "plain", "}}")
 	w.template(w.namespace, "short", "plain", "}}\n  retention: {submissionTTL: 1s}")
 	w.template(w.namespace, "idempotent", "idempotent", ", receiver: {idempotent: true}}}\n  retry: {initialDelay: 100ms}")

@@ -25,7 +25,7 @@ func removeNamespace(w *world, namespace string, _ *harness.Process) {
 }
 
 func removeKinds(w *world, _ string, _ *harness.Process) {
-	w.kubectl("delete", "-k", "config/crd", "--timeout=60s")
+	w.kubectl("delete", "-k", "config/crd", "--timeout=5m")
 	left := &apiextensionsv1.CustomResourceDefinitionList{}
 	w.must(w.client.List(w.Context(), left))
 	for i := range left.Items {
@@ -38,7 +38,7 @@ func removeKinds(w *world, _ string, _ *harness.Process) {
 // TestInstallation upgrades from each earlier release, and then removes everything, in one cluster with the real namespace
 // controller.
 func TestInstallation(t *testing.T) {
-	w := newWorld(t, "namespace-controller")
+	w := newWorld(t, harness.Options{Controllers: []string{"namespace-controller"}})
 	for _, release := range releases(t) {
 		t.Run("upgrade from "+filepath.Base(release), func(t *testing.T) { w.in(t).upgrade(release) })
 	}

@@ -38,7 +38,6 @@ func releases(t *testing.T) []string {
 // stored before reads as it did, takes an update that changes nothing, and is replayed.
 func (w *world) upgrade(release string) {
 	w.Helper()
-	w.kubectl("delete", "-k", "config/crd", "--timeout=60s")
 	w.install("-f", filepath.Join(release, "crds.yaml"))
 	namespace := w.newNamespace()
 	w.template(namespace, "plain", "plain", "}}")
@@ -63,7 +62,8 @@ func (w *world) upgrade(release string) {
 		w.Errorf("%d effects; %+v", w.effects(namespace, "between"), again.Status)
 	}
 	w.replayed(namespace, "finished")
-	operator.Kill()
+	removeOperator(w, namespace, operator)
+	removeKinds(w, namespace, operator)
 }
 
 // install applies kinds and waits until the API server serves them.

@@ -38,13 +38,13 @@ type world struct {
 	namespace  string
 }
 
-// newWorld starts a control plane, with controllers of kube-controller-manager where some are named, and a receiver.
-func newWorld(t *testing.T, controllers ...string) *world {
+// newWorld starts a control plane and a receiver.
+func newWorld(t *testing.T, options harness.Options) *world {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
 	w := &world{T: t, bin: t.TempDir()}
 	w.must(harness.Build(t.Context(), w.bin, "", "./cmd/manager", "./test/receiver"))
-	plane, err := harness.Start(harness.Options{CRDs: true, Controllers: controllers})
+	plane, err := harness.Start(options)
 	w.must(err)
 	w.plane = plane
 	t.Cleanup(func() { w.must(plane.Stop()) })
