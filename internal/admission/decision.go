@@ -24,9 +24,7 @@ type Decisions struct {
 // Handle answers one request.
 func (h *Decisions) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation == admissionv1.Update {
-		response := keepPerson(request, v1alpha1.AnnotationDecidedBy)
-		response.Patches = append(response.Patches, keepDigest(request)...)
-		return response
+		return keepDecision(request)
 	}
 	decision := &v1alpha1.TaskDecision{}
 	if err := json.Unmarshal(request.Object.Raw, decision); err != nil {
@@ -46,16 +44,18 @@ func (h *Decisions) Handle(ctx context.Context, request admission.Request) admis
 	return admission.Patched("", patches...)
 }
 
-// keepDigest gives back what an approval approves, as it was written when it was made, to an update that drops it.
-func keepDigest(request admission.Request) []jsonpatch.Operation {
+// keepDecision gives back to an update what it drops of what was written when the decision was made: who decided, and
+// what an approval approves.
+func keepDecision(request admission.Request) admission.Response {
 	var old, updated v1alpha1.TaskDecision
-	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
-		return nil
+	if !decodedBoth(request, &old, &updated) {
+		return admission.Allowed("")
 	}
-	if old.Spec.TemplateDigest == "" || updated.Spec.TemplateDigest != "" {
-		return nil
+	patches := keepPerson(&old, &updated, v1alpha1.AnnotationDecidedBy)
+	if old.Spec.TemplateDigest != "" && updated.Spec.TemplateDigest == "" {
+		patches = append(patches, jsonpatch.NewOperation("add", "/spec/templateDigest", old.Spec.TemplateDigest))
 	}
-	return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/spec/templateDigest", old.Spec.TemplateDigest)}
+	return admission.Patched("", patches...)
 }
 
 // digest returns that of the effect and verification as they are now, or "" where there is nothing to approve: the

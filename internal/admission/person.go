@@ -19,19 +19,19 @@ func namePerson(object metav1.Object, annotation, user string) []jsonpatch.Opera
 }
 
 // keepPerson gives an annotation back to an update that drops it, as replacing an object by its manifest does.
-func keepPerson(request admission.Request, annotation string) admission.Response {
-	var old, updated metav1.PartialObjectMetadata
-	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
-		return admission.Allowed("")
+func keepPerson(old, updated metav1.Object, annotation string) []jsonpatch.Operation {
+	person := old.GetAnnotations()[annotation]
+	if _, kept := updated.GetAnnotations()[annotation]; kept || person == "" {
+		return nil
 	}
-	person := old.Annotations[annotation]
-	if _, kept := updated.Annotations[annotation]; kept || person == "" {
-		return admission.Allowed("")
-	}
-	return admission.Patched("", annotate(&updated, annotation, person))
+	return []jsonpatch.Operation{annotate(updated, annotation, person)}
 }
 
-// annotate returns the patch that adds an annotation, and adds it to the object: the next one must not replace it.
+// decodedBoth reads an update's two objects. False: the kind's schema refuses them, and says where.
+func decodedBoth(request admission.Request, old, updated any) bool {
+	return json.Unmarshal(request.OldObject.Raw, old) == nil && json.Unmarshal(request.Object.Raw, updated) == nil
+}
+
 func annotate(object metav1.Object, annotation, value string) jsonpatch.Operation {
 	annotations := object.GetAnnotations()
 	if annotations == nil {

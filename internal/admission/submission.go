@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +44,11 @@ type Submissions struct {
 // Handle answers one request.
 func (h *Submissions) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation == admissionv1.Update {
-		return keepPerson(request, v1alpha1.AnnotationSubmittedBy)
+		var old, updated metav1.PartialObjectMetadata
+		if !decodedBoth(request, &old, &updated) {
+			return admission.Allowed("")
+		}
+		return admission.Patched("", keepPerson(&old, &updated, v1alpha1.AnnotationSubmittedBy)...)
 	}
 	submission := &v1alpha1.TaskSubmission{}
 	if err := json.Unmarshal(request.Object.Raw, submission); err != nil {

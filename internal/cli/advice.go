@@ -56,7 +56,11 @@ func advise(s *subject) []advice {
 func (s *subject) adviseBegun() []advice {
 	switch phase := s.phase(); {
 	case s.awaitsApproval():
-		return []advice{s.toApprove("The template's effect was edited since it was approved. Look at it, then approve it again:"), s.toCancel("Or end it:")}
+		text := "The template's effect was edited since it was approved. Look at it, then approve it again:"
+		if s.neverApproved() {
+			text = "The template asks for an approval, and nobody gave one so far. Look at what it does, then let it go on:"
+		}
+		return []advice{s.toApprove(text), s.toCancel("Or end it:")}
 	case s.reason() == v1alpha1.ReasonRetrying:
 		return []advice{{"Nothing has to be done: it is tried again by itself.", nil}, s.toCancel("To have it not happen:")}
 	case phase == v1alpha1.PhaseProcessing:

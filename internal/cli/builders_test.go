@@ -54,7 +54,7 @@ func begun(outcome v1alpha1.Outcome, message string) option {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "ik-1", UID: "record-uid", CreationTimestamp: before(50 * time.Minute)},
 			Spec: v1alpha1.TaskRecordSpec{Type: v1alpha1.RecordIdempotencyKey, Key: "refund-1001", Template: "refund", Action: &v1alpha1.Action{
 				Phase: v1alpha1.PhaseProcessing, Submission: v1alpha1.SubmissionRef{Name: "refund-1001"},
-				Unsettled: outcome == v1alpha1.OutcomeUnknown, EffectDigest: digest,
+				Unsettled: outcome == v1alpha1.OutcomeUnknown, EffectDigest: digest, ApprovedDigest: digest,
 				Attempt: v1alpha1.Attempt{Number: 1, StartedAt: &started, Timeout: metav1.Duration{Duration: 30 * time.Second}, Outcome: outcome, Message: message},
 			}},
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -93,14 +94,8 @@ func (o *decide) find(ctx context.Context, args []string) (subjects []*subject, 
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, name := range names {
-			subject, err := o.cluster.load(ctx, name)
-			if err != nil {
-				return nil, 0, err
-			}
-			subjects = append(subjects, subject)
-		}
-		return subjects, 0, nil
+		subjects, err = gather(names, func(name types.NamespacedName) (*subject, error) { return o.cluster.load(ctx, name) })
+		return subjects, 0, err
 	}
 	submissions, err := o.targets.selected(ctx, o.cluster)
 	if err != nil {
@@ -120,20 +115,25 @@ func (o *decide) find(ctx context.Context, args []string) (subjects []*subject, 
 
 // completeAll adds records and templates to many submissions, in their order.
 func (c *cluster) completeAll(ctx context.Context, submissions []v1alpha1.TaskSubmission) ([]*subject, error) {
-	type completed struct {
+	return gather(submissions, func(submission v1alpha1.TaskSubmission) (*subject, error) { return c.complete(ctx, &submission) })
+}
+
+// gather reads many, several at once, in their order. The error is that of the first that could not be read.
+func gather[T any](items []T, read func(T) (*subject, error)) (all []*subject, first error) {
+	type result struct {
 		*subject
 		err error
 	}
-	var all []*subject
-	var failed error
-	inOrder(submissions, func(submission v1alpha1.TaskSubmission) completed {
-		subject, err := c.complete(ctx, &submission)
-		return completed{subject, err}
-	}, func(_ v1alpha1.TaskSubmission, done completed) {
-		all = append(all, done.subject)
-		failed = errors.Join(failed, done.err)
+	inOrder(items, func(item T) result {
+		s, err := read(item)
+		return result{s, err}
+	}, func(_ T, r result) {
+		all = append(all, r.subject)
+		if first == nil {
+			first = r.err
+		}
 	})
-	return all, failed
+	return all, first
 }
 
 func (o *decide) nothing(skipped int) error {

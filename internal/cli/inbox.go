@@ -145,6 +145,8 @@ func (s *subject) waitsFor() string {
 		return what
 	case s.holder.stuck:
 		return "its business key, whose holder was deleted"
+	case s.awaitsApproval() && s.neverApproved():
+		return personal[v1alpha1.ReasonAwaitingApproval]
 	case s.awaitsApproval():
 		return "an approval of the edited template"
 	default:

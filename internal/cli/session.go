@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -32,6 +33,8 @@ type cluster struct {
 	namespace string
 	// explicit says that the flag was given.
 	explicit bool
+	// templates are those that were read, by namespace and name: functions that read one once.
+	templates sync.Map
 }
 
 var scheme = newScheme()

@@ -46,6 +46,8 @@ func TestStories(t *testing.T) {
 			})),
 		"edited": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "the template's effect changed"),
 			under("sha256:ffffffffffffffffffff"), decided(v1alpha1.DecisionApprove, v1alpha1.DecisionPending, "", "ben")),
+		"never-approved": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "the template asks for an approval"),
+			journal(func(a *v1alpha1.Action) { a.ApprovedDigest = "" }), under("sha256:ffffffffffffffffffff")),
 		"held":                     told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "another one is carried out"), heldBy("refund-again", false)),
 		"held-by-what-was-deleted": told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "its holder was deleted"), heldBy("refund-again", true)),
 		"held-by-nothing":          told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "claimed by a record that was deleted"), heldBy("", true)),

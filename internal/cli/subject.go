@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -122,13 +123,18 @@ func (c *cluster) recordOf(ctx context.Context, name types.NamespacedName) (*v1a
 	return nil, nil
 }
 
-func (c *cluster) addTemplate(ctx context.Context, s *subject) error {
-	template := &v1alpha1.TaskTemplate{}
-	err := c.api.Get(ctx, types.NamespacedName{Namespace: s.name.Namespace, Name: s.templateName()}, template)
-	if err == nil {
-		s.template = template
-	}
-	return client.IgnoreNotFound(err)
+// addTemplate adds the template as it was read first: many submissions share one.
+func (c *cluster) addTemplate(ctx context.Context, s *subject) (err error) {
+	name := types.NamespacedName{Namespace: s.name.Namespace, Name: s.templateName()}
+	read, _ := c.templates.LoadOrStore(name, sync.OnceValues(func() (*v1alpha1.TaskTemplate, error) {
+		template := &v1alpha1.TaskTemplate{}
+		if err := c.api.Get(ctx, name, template); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		return template, nil
+	}))
+	s.template, err = read.(func() (*v1alpha1.TaskTemplate, error))()
+	return err
 }
 
 // effectDigest is what an approval pins; empty where the operator has not looked at the template as it is.
@@ -149,6 +155,9 @@ func (s *subject) awaitsApproval() bool {
 	return asked && digest != "" && action != nil && !action.Phase.Terminal() && !action.Unsettled && !action.Attempt.Open() &&
 		action.EffectDigest != digest && action.ApprovedDigest != digest
 }
+
+// neverApproved reports whether what was begun, or reopened, has no approval at all.
+func (s *subject) neverApproved() bool { return s.action() != nil && s.action().ApprovedDigest == "" }
 
 // inDoubt reports whether it may have had its effect, or is about to.
 func (s *subject) inDoubt() bool {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,7 +14,13 @@ import (
 	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
-// decisionsFor returns the pending decisions about a submission, oldest first.
+// careful orders the decisions of one second, since their creation tells no more: what permits no other effect comes first.
+var careful = []v1alpha1.DecisionAction{
+	v1alpha1.DecisionCancel, v1alpha1.DecisionConfirmApplied, v1alpha1.DecisionConfirmNotApplied,
+	v1alpha1.DecisionApprove, v1alpha1.DecisionRetry, v1alpha1.DecisionRelease,
+}
+
+// decisionsFor returns the pending decisions about a submission, oldest first, in an order on which all processes agree.
 func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedName) ([]v1alpha1.TaskDecision, error) {
 	list := &v1alpha1.TaskDecisionList{}
 	err := r.Client.List(ctx, list, client.InNamespace(action.Namespace), client.MatchingFields{indexSubmission: action.Name})
@@ -24,10 +31,11 @@ func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedN
 		return decision.Status.State != v1alpha1.DecisionPending && decision.Status.State != ""
 	})
 	slices.SortFunc(pending, func(a, b v1alpha1.TaskDecision) int {
-		if byTime := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			slices.Index(careful, a.Spec.Action)-slices.Index(careful, b.Spec.Action),
+			strings.Compare(a.Name, b.Name),
+		)
 	})
 	return pending, nil
 }

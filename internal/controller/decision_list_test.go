@@ -48,3 +48,32 @@ func TestADecisionIsNotJudgedOnAListThatFailed(t *testing.T) {
 		t.Errorf("the decision is %s; want Refused: there is no record", state)
 	}
 }
+
+// Of one second nobody knows which decision was first, so the order is one on which every process agrees, and what
+// permits no other effect comes first, whatever the names are.
+func TestTheDecisionsOfOneSecondAreJudgedCarefully(t *testing.T) {
+	w := newWorld(scenario{processes: 1}.ready())
+	decide := func(name string, action v1alpha1.DecisionAction) {
+		w.put(&v1alpha1.TaskDecision{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       v1alpha1.TaskDecisionSpec{Submission: "k1", UID: "x", Action: action, Reason: "seen"},
+		})
+	}
+	decide("a", v1alpha1.DecisionRetry)
+	decide("b", v1alpha1.DecisionConfirmNotApplied)
+	decide("d", v1alpha1.DecisionConfirmApplied)
+	decide("c", v1alpha1.DecisionConfirmApplied)
+	decide("z", v1alpha1.DecisionCancel)
+	w.refresh()
+	found, err := w.processes[0].submissions.decisionsFor(t.Context(), w.names()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order string
+	for i := range found {
+		order += found[i].Name
+	}
+	if order != "zcdba" {
+		t.Errorf("they are judged in the order %s; want zcdba", order)
+	}
+}

@@ -75,13 +75,21 @@ func checkGoingOn(o *Observation, action *v1alpha1.Action) *finding {
 	case o.Problem != nil:
 		return pending(action.Reason, "the next attempt waits: the template changed and refuses the parameters now: %s", o.Problem.Message)
 	case o.Template.Digest != action.EffectDigest && o.needsApproval() && !o.approvedSince(action):
-		return pending(action.Reason, "the template's effect changed since it was approved; approve attempt %d again with templateDigest %s", action.Attempt.Number, o.Template.Digest)
+		return pending(action.Reason, approvalAsked(action), action.Attempt.Number, o.Template.Digest)
 	case action.Attempt.Number > 0:
 		return nil
 	case o.Template.Spec.Suspend: // a Retry reopened what had never begun
 		return pending(action.Reason, "the TaskTemplate is suspended: it begins when spec.suspend is false")
 	}
 	return checkNotBefore(o)
+}
+
+// approvalAsked is what is said to whoever approves, of an attempt and a digest.
+func approvalAsked(action *v1alpha1.Action) string {
+	if action.ApprovedDigest == "" {
+		return "the template asks for an approval, and nobody gave one so far; approve attempt %d with templateDigest %s"
+	}
+	return "the template's effect changed since it was approved; approve attempt %d again with templateDigest %s"
 }
 
 func (o *Observation) approvedSince(action *v1alpha1.Action) bool {

@@ -27,6 +27,7 @@ func TestProjectARecord(t *testing.T) {
 		{"retrying, no template", seen(recorded(retrying), notFound), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "waits for the template: there is none"},
 		{"retrying, refused by the template now", seen(recorded(retrying), problem(v1alpha1.ReasonInvalidParameters)), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "refuses the parameters now: wrong"},
 		{"retrying, to be approved again", seen(recorded(retrying, approvedUnder(digest)), approved, wasEdited), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "approve attempt 1 again with templateDigest " + edited},
+		{"opened again, and never approved", seen(recorded(retrying), approved, wasEdited), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "nobody gave one so far; approve attempt 1 with templateDigest " + edited},
 		{"retrying, being deleted", seen(recorded(retrying), deleting), v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying, "being deleted"},
 		{"I9: what came of it cannot be stored", seen(recorded(), flight(FlightFinished), refusedWith("exceeded quota")), v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting, "the API server said: exceeded quota"},
 		{"what has ended is not undone by a refusal", seen(recorded(hasSucceeded), refusedWith("exceeded quota")), v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, "it ended"},
