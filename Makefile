@@ -51,9 +51,11 @@ generate: ## Generate the DeepCopy methods, the plugin's reference and that of t
 	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
 
 .PHONY: manifests
-manifests: ## Generate the CRDs, the manager's ClusterRole, and of config/ what is installed: dist/install.yaml and dist/chart.
+manifests: ## Generate the CRDs, the manager's ClusterRole, the PrometheusRule, and of config/ what is installed: dist/install.yaml and dist/chart.
 	$(CONTROLLER_GEN) crd:maxDescLen=140,generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:dir=$(OUT)/config/rbac
+	@mkdir -p $(OUT)/config/prometheus
+	hack/prometheus/rule.sh > $(OUT)/config/prometheus/prometheusrule.yaml
 	@mkdir -p $(OUT)/dist
 	$(KUSTOMIZE) build config/default > $(OUT)/dist/install.yaml
 	go run ./hack/dist --manifest=$(OUT)/dist/install.yaml --out=$(OUT)/dist/chart
@@ -125,7 +127,7 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 	go test -race -count=1 -v -run '^TestReplay$$' ./test/afterlife | grep -v '^ *=== '
 
 .PHONY: test-integration
-test-integration: controlplane databases ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
+test-integration: controlplane databases prometheus ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 KILLS ?= 100
@@ -163,6 +165,11 @@ bench-quick: controlplane ## Measure rate and writes of the straight path beside
 bench: controlplane ## The same for longer: more pairs, latency at a gentle rate, a burst.
 	go run ./test/bench
 
+.PHONY: alerts
+alerts: prometheus ## Judge the alert rules: when each fires, what it says, and when it does not.
+	promtool check rules config/prometheus/rules.yaml
+	promtool test rules config/prometheus/rules_test.yaml
+
 .PHONY: controlplane
 controlplane: ## Make sure that the control plane's programs are there; the first time may take some minutes.
 	@echo "Control plane: $$($(CONTROL_PLANE) etcd kube-apiserver kubectl)"
@@ -171,6 +178,10 @@ controlplane: ## Make sure that the control plane's programs are there; the firs
 .PHONY: databases
 databases: ## Make sure that PostgreSQL and MariaDB are installed; the tests start servers of their own.
 	@hack/databases/ensure.sh
+
+.PHONY: prometheus
+prometheus: ## Make sure that Prometheus and promtool are installed; the tests start a server of their own.
+	@hack/prometheus/ensure.sh
 
 ##@ Build
 

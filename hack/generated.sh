@@ -13,6 +13,7 @@ stale=0
 compare() { diff -u "$1" "$fresh/$1" || stale=1; }
 compare api/v1alpha1/zz_generated.deepcopy.go
 compare config/rbac/role.yaml
+compare config/prometheus/prometheusrule.yaml
 compare docs/cli.md
 compare docs/flags.md
 # The whole folder: a CRD that nothing generates any more is stale too.
