@@ -45,9 +45,10 @@ dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the 
 ##@ Development
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods, the plugin's reference and that of the operator's flags.
+generate: ## Generate the DeepCopy methods, and the references of the plugin, of the metrics and of the operator's flags.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
 	go run ./hack/clireference > $(OUT)/docs/cli.md
+	go run ./hack/metricsreference > $(OUT)/docs/metrics.md
 	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
 
 .PHONY: manifests

@@ -16,6 +16,7 @@ compare config/rbac/role.yaml
 compare config/prometheus/prometheusrule.yaml
 compare docs/cli.md
 compare docs/flags.md
+compare docs/metrics.md
 # The whole folder: a CRD that nothing generates any more is stale too.
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 diff -ru dist "$fresh/dist" || stale=1

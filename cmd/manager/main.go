@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -29,6 +31,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
@@ -123,7 +126,11 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 }
 
 func (o *options) metrics() metricsserver.Options {
-	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: true}
+	metrics := metricsserver.Options{
+		BindAddress: o.metricsAddress, SecureServing: true,
+		// Exemplars are part of this format only.
+		HandlerOpts: []func(*promhttp.HandlerOpts){func(o *promhttp.HandlerOpts) { o.EnableOpenMetrics = true }},
+	}
 	if o.metricsAuthentication == delegated {
 		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
@@ -133,6 +140,16 @@ func (o *options) metrics() metricsserver.Options {
 // reviews says whether others' rights are looked up: those of who reads metrics, and of a template's author.
 func (o *options) reviews() bool {
 	return o.webhookAddress != "0" || o.metricsAddress != "0" && o.metricsAuthentication == delegated
+}
+
+// setupMetrics has what is computed at each scrape computed from now on.
+func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options *options) error {
+	return errors.Join(
+		metrics.Registry.Register(&telemetry.Standing{
+			Cache: mgr.GetCache(), Usage: submissions.Usage, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
+		}),
+		controller.DropSeriesOfDeleted(context.Background(), mgr.GetCache()),
+	)
 }
 
 // live reads past the cache.
@@ -159,9 +176,11 @@ func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
 		Plans: plans, Receivers: receivers, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off, Tracer: tracer,
+		Observer: telemetry.Metrics{},
 	}
 	submissions.Init(options.maxInFlight)
 	return errors.Join(
+		setupMetrics(mgr, submissions, options),
 		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
 		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),

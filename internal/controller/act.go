@@ -16,6 +16,7 @@ import (
 	"github.com/taskonce/taskonce/internal/failpoint"
 	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // act carries one step out and leaves in the subject what it returned. A conflict is no error: another process, or
@@ -61,6 +62,7 @@ func (r *Submissions) readRecord(ctx context.Context, subject *subject) error {
 	if err != nil {
 		return err
 	}
+	r.clearUp(subject, read)
 	subject.record = lifecycle.Record{Read: true, Object: read}
 	if read == nil && subject.flight != nil {
 		subject.record.Last = r.memory.lastStored(subject.action)
@@ -90,6 +92,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		return errors.New("an attempt was to begin while another has a slot: this is a fault of the operator")
 	}
 	attempt := &step.Action.Attempt
+	ready := r.readySince(subject)
 	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: attempt.Number, Begun: attempt.StartedAt.Time, Timeout: attempt.Timeout.Duration}))
 	if flight == nil {
 		subject.full, subject.freeAt = true, freeAt
@@ -102,11 +105,12 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 		return nil
 	}
 	failpoint.Here(failpoint.BeforeRecord)
-	stored, err := r.write(ctx, subject, lifecycle.Store{Action: step.Action})
+	stored, err := r.write(ctx, subject, lifecycle.Store{Action: step.Action}, false)
 	failpoint.Here(failpoint.AfterRecord)
 	switch {
 	case err == nil:
 		subject.flight.Acknowledge()
+		r.queued(subject, ready, stored.Spec.Action)
 		r.memory.began(subject.action, stored, subject.flight.Started())
 		subject.keep(stored)
 		r.place(subject.action, stored)
@@ -122,7 +126,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 // store writes an action that launches nothing.
 func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycle.Store) error {
 	finished := subject.flight != nil && subject.flight.Observe().State == lifecycle.FlightFinished
-	stored, err := r.write(ctx, subject, step)
+	stored, err := r.write(ctx, subject, step, finished)
 	if subject.record.Object == nil && subject.flight != nil && nowhere(err) {
 		r.removeFlight(subject) // it has nothing to wait for, and holds a slot
 		return reconcile.TerminalError(fmt.Errorf("what an attempt came to (%s) is forgotten with its namespace or kind: %w", step.Action.Reason, err))
@@ -145,17 +149,20 @@ func (r *Submissions) store(ctx context.Context, subject *subject, step lifecycl
 	return nil
 }
 
-// write creates the record or swaps it. The rest of the pass goes on with what the write returned.
-func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycle.Store) (*v1alpha1.TaskRecord, error) {
+// write creates the record or swaps it, and tells of it. The rest of the pass goes on with what the write returned. ran
+// says that what is stored is what an effect came to.
+func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycle.Store, ran bool) (*v1alpha1.TaskRecord, error) {
 	var stored *v1alpha1.TaskRecord
 	var err error
 	span := r.spanOfRecord(subject, &step.Action)
-	if subject.record.Object != nil {
-		stored, err = r.Records.Update(ctx, subject.record.Object, step.Action, step.RemoveAt)
+	before := subject.record.Object
+	if before != nil {
+		stored, err = r.Records.Update(ctx, before, step.Action, step.RemoveAt)
 	} else {
 		stored, err = r.Records.Create(ctx, subject.action.Namespace, subject.key, subject.templateName, step.Action, step.RemoveAt)
 	}
 	endOfWrite(span, err)
+	r.tellWrite(subject, &doubt{before: before, wanted: &step.Action, ran: ran}, stored, err)
 	r.tellRefusal(ctx, subject, err)
 	return stored, err
 }
@@ -239,6 +246,7 @@ func (r *Submissions) release(ctx context.Context, subject *subject) error {
 	if err != nil {
 		return err
 	}
+	r.tellGone(subject, telemetry.Released)
 	subject.claim = lifecycle.Claim{Read: true}
 	r.wakeWaiting(subject.action.Namespace, subject.record.Object.Spec.Action.Claim)
 	return nil
@@ -256,6 +264,7 @@ func (r *Submissions) expire(ctx context.Context, subject *subject) error {
 	if err := r.Records.Expire(ctx, subject.record.Object); err != nil {
 		return err
 	}
+	r.tellGone(subject, telemetry.Forgotten)
 	r.forget(subject.action)
 	subject.record = lifecycle.Record{Read: true}
 	return nil

@@ -25,9 +25,14 @@ func (r *Submissions) Census() Census {
 	defer r.memory.mu.Unlock()
 	r.waiting.mu.Lock()
 	defer r.waiting.mu.Unlock()
+	r.pace.mu.Lock()
+	defer r.pace.mu.Unlock()
+	r.doubts.mu.Lock()
+	defer r.doubts.mu.Unlock()
 	return Census{
-		InFlight:   r.flights.Actions(),
-		Remembered: slices.Collect(maps.Keys(r.memory.actions)),
-		Waiting:    slices.Collect(maps.Keys(r.waiting.places)),
+		InFlight: r.flights.Actions(),
+		Remembered: slices.Concat(slices.Collect(maps.Keys(r.memory.actions)), slices.Collect(maps.Keys(r.pace.arrived)),
+			slices.Collect(maps.Keys(r.pace.ready)), slices.Collect(maps.Keys(r.doubts.all))),
+		Waiting: slices.Collect(maps.Keys(r.waiting.places)),
 	}
 }

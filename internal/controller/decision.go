@@ -82,8 +82,12 @@ func (r *Submissions) judge(ctx context.Context, subject *subject, step lifecycl
 	}
 	decision := step.Decision.DeepCopy()
 	decision.Status = v1alpha1.TaskDecisionStatus{State: step.State, Message: step.Message}
-	if err := r.Client.Status().Update(ctx, decision); client.IgnoreNotFound(err) != nil {
+	err := r.Client.Status().Update(ctx, decision)
+	if client.IgnoreNotFound(err) != nil {
 		return err
+	}
+	if err == nil {
+		r.tellJudged(subject, step)
 	}
 	subject.decisions = without(subject.decisions, decision)
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // DueLoop looks at records that are due: unsettled ones whose submission is gone are driven on, submissions whose time
@@ -38,6 +39,7 @@ func (l *DueLoop) NeedLeaderElection() bool { return true }
 
 // Start sweeps until ctx ends.
 func (l *DueLoop) Start(ctx context.Context) error {
+	telemetry.SweepsFrom(l.Submissions.Clock.Now())
 	for {
 		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
 			logf.FromContext(ctx).Error(err, "sweeping what is due; the next sweep tries again")
@@ -62,18 +64,19 @@ func (l *DueLoop) Sweep(ctx context.Context) error {
 			s.look(ctx, func() error { return r.driveDue(ctx, due) })
 		})
 	})
-	_, failed := l.everywhere(func(namespace string) error {
+	overdue, failed := l.everywhere(func(namespace string) error {
 		return r.eachWithoutRecord(ctx, namespace, func(submission *v1alpha1.TaskSubmission) {
 			s.look(ctx, func() error { return r.removeOverdue(ctx, submission) })
 		})
 	})
 	_ = s.group.Wait() // errors are counted
-	_, decided := l.everywhere(func(namespace string) error {
+	judged, decided := l.everywhere(func(namespace string) error {
 		return r.eachJudged(ctx, namespace, func(decision *v1alpha1.TaskDecision) {
 			s.look(ctx, func() error { return r.expireDecision(ctx, decision) })
 		})
 	})
 	_ = s.group.Wait()
+	s.tell(complete && overdue && judged)
 	if complete {
 		r.forgetUnlisted(began, listed)
 	}
@@ -105,6 +108,7 @@ type sweep struct {
 	loop    *DueLoop
 	limiter *rate.Limiter
 	group   errgroup.Group
+	looks   int
 
 	mu     sync.Mutex
 	failed int
@@ -113,6 +117,7 @@ type sweep struct {
 
 // look carries one look out in its turn. It returns when that has begun.
 func (s *sweep) look(ctx context.Context, do func() error) {
+	s.looks++
 	clock := s.loop.Submissions.Clock
 	if s.loop.PerSecond > 0 {
 		now := clock.Now()
@@ -132,6 +137,14 @@ func (s *sweep) look(ctx context.Context, do func() error) {
 		}
 		return nil
 	})
+}
+
+// tell says that the sweep is over. It was complete where every list came to its end.
+func (s *sweep) tell(complete bool) {
+	telemetry.SweepFailed(s.failed)
+	if complete {
+		telemetry.Swept(s.loop.Submissions.Clock.Now(), s.looks)
+	}
 }
 
 func (s *sweep) count(err error) {

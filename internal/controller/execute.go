@@ -19,10 +19,14 @@ import (
 func (r *Submissions) launch(subject *subject) {
 	attempt := r.attempt(subject)
 	attempt.Deadline = subject.flight.Deadline()
-	run, digest := r.traced("execute effect", subject.plan.Effect.Execute), subject.template.Digest
+	execute := r.traced("execute effect", subject.plan.Effect.Execute)
+	run := r.measured(subject, func(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+		return guarded(ctx, attempt, execute)
+	})
+	digest := subject.template.Digest
 	template := r.templateOf(subject)
 	subject.flight.Launch(func(ctx context.Context) lifecycle.Report {
-		outcome, err := guarded(ctx, attempt, run)
+		outcome, err := run(ctx, attempt)
 		r.hear(template, digest, &outcome)
 		failpoint.Here(failpoint.AfterAnswer)
 		return reportOf(outcome, err)

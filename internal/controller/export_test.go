@@ -18,7 +18,11 @@ func (r *Submissions) FlightState(action types.NamespacedName) lifecycle.FlightS
 func (r *Submissions) Remembered() int {
 	r.memory.mu.Lock()
 	defer r.memory.mu.Unlock()
-	return len(r.memory.actions)
+	r.pace.mu.Lock()
+	defer r.pace.mu.Unlock()
+	r.doubts.mu.Lock()
+	defer r.doubts.mu.Unlock()
+	return len(r.memory.actions) + len(r.pace.arrived) + len(r.pace.ready) + len(r.doubts.all)
 }
 
 // InFlight is how many attempts and checks have a slot.

@@ -111,13 +111,19 @@ func (f *faults) through(verb string, object client.Object, send func(client.Obj
 }
 
 // intercepted wraps an operator's client. What a sweep lists is listed in one namespace only, so that specs do not meet.
-func (f *faults) intercepted(inner client.WithWatch, namespace string, check func(*v1alpha1.TaskSubmission)) client.WithWatch {
+func (f *faults) intercepted(inner client.WithWatch, namespace string, check func(*v1alpha1.TaskSubmission), landed func(*v1alpha1.TaskRecord)) client.WithWatch {
+	note := func(object client.Object, err error) error {
+		if err == nil && records(object) {
+			landed(object.(*v1alpha1.TaskRecord))
+		}
+		return err
+	}
 	return interceptor.NewClient(inner, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			return f.through("create", object, func(object client.Object) error { return c.Create(ctx, object, options...) })
+			return f.through("create", object, func(object client.Object) error { return note(object, c.Create(ctx, object, options...)) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			return f.through("update", object, func(object client.Object) error { return c.Update(ctx, object, options...) })
+			return f.through("update", object, func(object client.Object) error { return note(object, c.Update(ctx, object, options...)) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			return f.through("patch", object, func(object client.Object) error { return c.Patch(ctx, object, patch, options...) })

@@ -30,6 +30,7 @@ type flights interface {
 	Hold(action, template types.NamespacedName)
 	Free(types.NamespacedName)
 	Close()
+	Usage() []inflight.Usage
 }
 
 // table makes an inflight.Table flights.
@@ -49,3 +50,6 @@ func (t table) Lookup(action types.NamespacedName) flight {
 	}
 	return nil
 }
+
+// Usage is what of the limits is in use in this process.
+func (r *Submissions) Usage() []inflight.Usage { return r.flights.Usage() }

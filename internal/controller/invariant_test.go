@@ -89,6 +89,7 @@ func (w *world) checkAtRest() {
 	defer w.mu.Unlock()
 	Expect(w.violations).To(BeEmpty())
 	Expect(w.faults.pending()).To(BeZero(), "a fault of the spec was never met")
+	Expect(w.account.faults()).To(BeEmpty(), "each write of a record is told once")
 }
 
 // versions returns the resource versions of submissions and records.

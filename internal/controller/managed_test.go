@@ -25,6 +25,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/effecttest"
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // managed is a world whose operator runs by itself: a manager with the cache, the work queue and the clock that it
@@ -108,6 +109,7 @@ func (w *managed) start() {
 		}),
 		Receivers: controller.NewReceivers(clock.RealClock{}),
 		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: clock.RealClock{},
+		Observer: telemetry.Observers{telemetry.Metrics{}, &w.account},
 	}
 	op.Init(100)
 	Expect(op.SetupWithManager(mgr, 4, 10*time.Second)).To(Succeed())
@@ -136,7 +138,7 @@ func (w *managed) manager() ctrl.Manager {
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {
 			inner, err := client.NewWithWatch(config, options)
-			return w.faults.intercepted(inner, w.namespace, w.checkWrite), err
+			return w.faults.intercepted(inner, w.namespace, w.checkWrite, w.account.landed), err
 		},
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -156,6 +158,7 @@ func (w *managed) checkManaged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	Expect(w.violations).To(BeEmpty())
+	Expect(w.account.faults()).To(BeEmpty(), "each write of a record is told once")
 }
 
 // eventually waits until a submission stands as it should.

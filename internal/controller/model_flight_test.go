@@ -60,6 +60,8 @@ func (t *modelFlights) Actions() []types.NamespacedName { return sortedNames(t.a
 
 func (t *modelFlights) Close() {}
 
+func (t *modelFlights) Usage() []inflight.Usage { return nil }
+
 func (t *modelFlights) Hold(types.NamespacedName, types.NamespacedName) {}
 
 func (t *modelFlights) Free(types.NamespacedName) {}

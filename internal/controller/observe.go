@@ -193,4 +193,6 @@ func (r *Submissions) forget(action types.NamespacedName) {
 	r.memory.forget(action)
 	r.waiting.leave(action)
 	r.flights.Leave(action)
+	r.pace.begins(action)
+	r.doubts.take(action)
 }

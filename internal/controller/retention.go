@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=patch
@@ -19,6 +20,7 @@ func (r *Submissions) remove(ctx context.Context, subject *subject) error {
 	if err := r.deleteAsRead(ctx, subject.submission); err != nil {
 		return err
 	}
+	r.tellGone(subject, telemetry.Removed)
 	subject.submission = nil
 	return nil
 }
@@ -54,8 +56,12 @@ func (r *Submissions) removeOverdue(ctx context.Context, submission *v1alpha1.Ta
 		return err
 	}
 	at, over := lifecycle.RemoveUnrecorded(r.Clock.Now(), submission, spec)
-	if over {
-		return r.deleteAsRead(ctx, submission)
+	if !over {
+		return r.postpone(ctx, submission, map[string]string{v1alpha1.LabelDue: lifecycle.LabelAt(at)})
 	}
-	return r.postpone(ctx, submission, map[string]string{v1alpha1.LabelDue: lifecycle.LabelAt(at)})
+	overdue := &subject{action: client.ObjectKeyFromObject(submission), submission: submission, key: submission.Key(), templateName: name.Name}
+	if overdue.template.Spec = spec; spec == nil {
+		overdue.template.State = lifecycle.TemplateNotFound
+	}
+	return r.remove(ctx, overdue)
 }

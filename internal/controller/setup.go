@@ -72,7 +72,7 @@ func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		// Status is ours alone: what we write there is no news. Deleting an object raises its generation.
-		For(&v1alpha1.TaskSubmission{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.TaskSubmission{}, builder.WithPredicates(predicate.GenerationChangedPredicate{}, r.pace.predicate(r.Clock.Now))).
 		Watches(&v1alpha1.TaskTemplate{}, handler.EnqueueRequestsFromMapFunc(r.ofTemplate), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&batchv1.Job{}, r.jobEvents(), builder.WithPredicates(jobsThatMatter)).
 		Watches(&v1alpha1.TaskDecision{}, handler.EnqueueRequestsFromMapFunc(ofDecision)).

@@ -34,6 +34,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	}
 	failpoint.Here(failpoint.AfterStatus)
 	logStatus(ctx, &status)
+	r.tellStatus(subject, subject.submission, &status)
 	subject.submission = updated
 	if status.Phase.Terminal() {
 		r.memory.settle(subject.action, updated.UID)

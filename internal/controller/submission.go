@@ -19,6 +19,7 @@ import (
 	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
@@ -49,6 +50,8 @@ type Submissions struct {
 	Scope string
 	// Clock is the real one but in tests.
 	Clock clock.Clock
+	// Observer is told of every write, once; nil: nobody is.
+	Observer telemetry.Observer
 	// Off switches rules off in tests.
 	Off lifecycle.Off
 
@@ -59,6 +62,8 @@ type Submissions struct {
 	waiting *waiting
 	told    told
 	queue   wakeQueue
+	pace    pace
+	doubts  doubts
 }
 
 // Init makes what the reconciler remembers. maxInFlight bounds the attempts that run at once in this process.
@@ -124,6 +129,7 @@ func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool,
 func (r *Submissions) settle(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
 	if subject.flight == nil && !subject.full {
 		r.flights.Leave(subject.action)
+		r.pace.waits(subject.action, observation.Now, wait.In)
 	}
 	if subject.submission != nil && !wait.Quiet {
 		if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {

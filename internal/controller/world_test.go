@@ -21,6 +21,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 var ctx = context.Background()
@@ -34,6 +35,8 @@ type world struct {
 	faults    *faults
 	op        *controller.Submissions
 	decided   int
+
+	account account
 
 	mu         sync.Mutex
 	violations []string
@@ -61,11 +64,12 @@ func (w *world) operator(executor string) *controller.Submissions {
 // operatorAt is a process whose machine has a clock of its own.
 func (w *world) operatorAt(executor string, clock clock.Clock) *controller.Submissions {
 	GinkgoHelper()
-	live := w.faults.intercepted(managerClient, w.namespace, w.checkWrite)
+	live := w.faults.intercepted(managerClient, w.namespace, w.checkWrite, w.account.landed)
 	op := &controller.Submissions{
 		Client: filtered(live), Live: live, Records: &record.Store{Client: live},
 		Plans:     controller.NewPlans(effect.Compilers{HTTP: w.fake.Compiler(), Job: job.New(job.Options{Client: live, Cache: live})}),
 		Receivers: controller.NewReceivers(clock), Executor: executor, Clock: clock,
+		Observer: telemetry.Observers{telemetry.Metrics{}, &w.account},
 	}
 	op.Init(100)
 	return op
@@ -74,6 +78,7 @@ func (w *world) operatorAt(executor string, clock clock.Clock) *controller.Submi
 // replaceProcess has the operator killed and another one started.
 func (w *world) replaceProcess() {
 	w.decided++
+	w.account.forgive()
 	w.op = w.operator(fmt.Sprintf("process-%d", w.decided))
 }
 

@@ -71,6 +71,9 @@ type (
 	}
 )
 
+// Named is the decision as records name it.
+func (j Judge) Named() *v1alpha1.DecisionRef { return decisionRef(j.Decision) }
+
 func (ReadRecord) step()  {}
 func (ReadClaim) step()   {}
 func (Begin) step()       {}

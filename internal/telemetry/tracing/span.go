@@ -80,6 +80,15 @@ func Valid(traceparent string) bool {
 	return trace.SpanContextFromContext(parse(traceparent)).IsValid()
 }
 
+// TraceID returns the trace id of a W3C trace context, or nothing where that is none.
+func TraceID(traceparent string) string {
+	span := trace.SpanContextFromContext(parse(traceparent))
+	if !span.IsValid() {
+		return ""
+	}
+	return span.TraceID().String()
+}
+
 const header = "traceparent"
 
 func parse(traceparent string) context.Context {

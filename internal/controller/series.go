@@ -1,0 +1,44 @@
+package controller
+
+import (
+	"context"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/telemetry"
+)
+
+// DropSeriesOfDeleted drops the series of templates that are deleted, on every replica: each counts what it sees at
+// admission.
+func DropSeriesOfDeleted(ctx context.Context, templates cache.Cache) error {
+	informer, err := templates.GetInformer(ctx, &v1alpha1.TaskTemplate{})
+	if err != nil {
+		return err
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
+		if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+			object = unseen.Obj
+		}
+		if template, ok := object.(*v1alpha1.TaskTemplate); ok && !anyNamed(ctx, templates, template.Name) {
+			telemetry.ForgetTemplate(template.Name)
+		}
+	}})
+	return err
+}
+
+// anyNamed reports whether some namespace has a template of a name; where that cannot be told, its series stay.
+func anyNamed(ctx context.Context, templates client.Reader, name string) bool {
+	list := &v1alpha1.TaskTemplateList{}
+	if err := templates.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return true
+	}
+	for i := range list.Items {
+		if list.Items[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
