@@ -150,7 +150,7 @@ chaos: controlplane ## Kill, stop and cut everything for DURATION, drawn from SE
 
 .PHONY: soak
 soak: controlplane ## Create and delete 5,000 submissions, and look for what they leave behind: about ten minutes.
-	TASKONCE_CYCLES=5000 go test -count=1 -timeout 60m -v -run '^TestController$$' -ginkgo.focus 'What comes and goes' ./internal/controller | grep -v '^=== '
+	TASKONCE_CYCLES=5000 go test -count=1 -timeout 60m -v -run '^TestController$$' ./internal/controller -ginkgo.focus 'What comes and goes' | grep -v '^=== '
 
 N ?= 100000
 
