@@ -123,6 +123,9 @@ type TaskDecisionStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+	// When it is tried again, where it could not be carried out yet.
+	// +optional
+	NextAt *metav1.MicroTime `json:"nextAt,omitempty"`
 }
 
 // TaskDecisionList is a list of decisions.

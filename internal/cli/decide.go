@@ -182,6 +182,8 @@ func (o *decide) say(subject *subject, result made) (string, error) {
 		return "", failed(exitRefused, "%s not %s: the operator has called the decision %s %s: %s", name, o.kind.done, decision.Name, state, decision.Status.Message)
 	case !o.wait:
 		return fmt.Sprintf("taskdecision.taskonce.dev/%s created", decision.Name), nil
+	case decision.Status.Message != "":
+		return "", failed(exitUnknown, "%s: the decision %s is made and waits: %s", name, decision.Name, decision.Status.Message)
 	default:
 		return "", failed(exitUnknown, "%s: the decision %s is made and not judged yet: is the operator running, or does somebody have to do something else first? See: kubectl taskonce explain %s -n %s",
 			name, decision.Name, subject.name.Name, subject.name.Namespace)

@@ -140,6 +140,9 @@ func tellDecision(now time.Time, d *v1alpha1.TaskDecision) string {
 	case v1alpha1.DecisionRefused, v1alpha1.DecisionSuperseded:
 		return fmt.Sprintf("%s (%s: %s)", text, d.Status.State, d.Status.Message)
 	default:
+		if d.Status.Message != "" {
+			return fmt.Sprintf("%s (it waits: %s)", text, d.Status.Message)
+		}
 		return text + " (not judged yet)"
 	}
 }

@@ -41,11 +41,16 @@ func (r *Submissions) act(ctx context.Context, subject *subject, step lifecycle.
 	case lifecycle.Check:
 		r.check(subject, step)
 		return nil
+	case lifecycle.Forbid:
+		r.forbid(subject)
+		return nil
 	case lifecycle.Abandon:
 		r.removeFlight(subject)
 		return nil
 	case lifecycle.Judge:
 		return r.judge(ctx, subject, step)
+	case lifecycle.Adjourn:
+		return r.adjourn(ctx, subject, step)
 	case lifecycle.Release:
 		return r.release(ctx, subject)
 	case lifecycle.Remove:

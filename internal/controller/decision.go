@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -80,17 +81,31 @@ func (r *Submissions) judge(ctx context.Context, subject *subject, step lifecycl
 			return err
 		}
 	}
-	decision := step.Decision.DeepCopy()
-	decision.Status = v1alpha1.TaskDecisionStatus{State: step.State, Message: step.Message}
-	err := r.Client.Status().Update(ctx, decision)
-	if client.IgnoreNotFound(err) != nil {
-		return err
-	}
-	if err == nil {
+	written, err := r.writeDecision(ctx, subject, step.Decision, v1alpha1.TaskDecisionStatus{State: step.State, Message: step.Message})
+	if written {
 		r.tellJudged(subject, step)
 	}
+	return err
+}
+
+// adjourn writes why a decision waits. That write is news, which has the next pass wait for the time of the next try.
+func (r *Submissions) adjourn(ctx context.Context, subject *subject, step lifecycle.Adjourn) error {
+	at := metav1.NewMicroTime(step.At)
+	_, err := r.writeDecision(ctx, subject, step.Decision, v1alpha1.TaskDecisionStatus{State: v1alpha1.DecisionPending, Message: step.Message, NextAt: &at})
+	return err
+}
+
+// writeDecision writes the status of a decision, which is out of the way for the rest of the pass. It reports whether the
+// decision was still there.
+func (r *Submissions) writeDecision(ctx context.Context, subject *subject, decision *v1alpha1.TaskDecision, status v1alpha1.TaskDecisionStatus) (bool, error) {
+	decision = decision.DeepCopy()
+	decision.Status = status
+	err := r.Client.Status().Update(ctx, decision)
+	if client.IgnoreNotFound(err) != nil {
+		return false, err
+	}
 	subject.decisions = without(subject.decisions, decision)
-	return nil
+	return err == nil, nil
 }
 
 func without(decisions []v1alpha1.TaskDecision, judged *v1alpha1.TaskDecision) []v1alpha1.TaskDecision {

@@ -47,18 +47,25 @@ func (r *Submissions) hear(template types.NamespacedName, digest string, outcome
 
 // check asks what became of the current attempt, in a slot of the same bulkhead.
 func (r *Submissions) check(subject *subject, step lifecycle.Check) {
-	traits := subject.plan.Traits
-	ask := r.traced("verify effect", verify(subject.plan.Effect))
-	timeout := traits.VerifyTimeout
+	question := r.traced("verify effect", verify(subject.plan.Effect))
 	if step.Poll {
-		ask = r.traced("poll effect", poll(subject.plan.Effect))
+		question = r.traced("poll effect", poll(subject.plan.Effect))
 	}
-	if timeout <= 0 {
-		timeout = traits.Timeout
+	r.ask(subject, inflight.Ticket{Settled: step.Settled}, question)
+}
+
+// forbid has the receiver refuse the attempt from now on, in the same way.
+func (r *Submissions) forbid(subject *subject) {
+	r.ask(subject, inflight.Ticket{Forbids: true}, r.traced("forbid effect", forbid(subject.plan.Effect)))
+}
+
+func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question call) {
+	ticket.Check, ticket.Attempt = true, subject.record.Object.Spec.Action.Attempt.Number
+	ticket.Timeout = subject.plan.Traits.VerifyTimeout
+	if ticket.Timeout <= 0 {
+		ticket.Timeout = subject.plan.Traits.Timeout
 	}
-	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{
-		Attempt: subject.record.Object.Spec.Action.Attempt.Number, Check: true, Settled: step.Settled, Timeout: timeout,
-	}))
+	flight, freeAt := r.flights.Reserve(r.ticket(subject, ticket))
 	if flight == nil {
 		subject.full, subject.freeAt = true, freeAt
 		return
@@ -68,7 +75,7 @@ func (r *Submissions) check(subject *subject, step lifecycle.Check) {
 	attempt := r.attempt(subject)
 	attempt.Deadline = flight.Deadline()
 	flight.Acknowledge() // a question needs no record: it causes nothing
-	flight.Launch(func(ctx context.Context) lifecycle.Report { return checkReport(guarded(ctx, attempt, ask)) })
+	flight.Launch(func(ctx context.Context) lifecycle.Report { return checkReport(guarded(ctx, attempt, question)) })
 }
 
 func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.Ticket {
@@ -126,6 +133,13 @@ func verify(e effect.Effect) call {
 func poll(e effect.Effect) call {
 	if poller, ok := e.(effect.Poller); ok {
 		return poller.Poll
+	}
+	return cannotTell
+}
+
+func forbid(e effect.Effect) call {
+	if forbidder, ok := e.(effect.Forbidder); ok {
+		return forbidder.Forbid
 	}
 	return cannotTell
 }

@@ -159,6 +159,10 @@ var seeded = []seed{
 		budget: budget{Refuse: 1, LoseReply: 2, ConfirmNot: 1}, faults: faults{decide: oldDecisionCounts},
 	}, "I5"},
 	{0, scenario{
+		name: "a person's word is believed of what is under way, and could be kept from happening", processes: 1, receiver: transactional,
+		budget: budget{LoseReply: 1, ConfirmNot: 1}, faults: faults{decide: wordIsBelieved},
+	}, "I5"},
+	{0, scenario{
 		name: "what is in doubt expires", processes: 1, recordTTL: tick, until: tick,
 		budget: budget{Delete: 1, LoseReply: 1}, faults: faults{decide: doubtExpires},
 	}, "I8"},

@@ -82,7 +82,7 @@ func (f *modelFlight) Launch(run func(context.Context) lifecycle.Report) bool {
 
 func (f *modelFlight) Observe() lifecycle.Flight {
 	return lifecycle.Flight{
-		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled,
+		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled, Forbids: f.ticket.Forbids,
 		Running: modelClock{world: f.owner.world}.Since(f.started), Report: f.report,
 	}
 }
@@ -109,6 +109,10 @@ func (modelEffect) Execute(ctx context.Context, _ effect.Attempt) (effect.Outcom
 }
 
 func (e modelEffect) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+	return e.Execute(ctx, attempt)
+}
+
+func (e modelEffect) Forbid(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
 	return e.Execute(ctx, attempt)
 }
 
@@ -148,6 +152,8 @@ func (w *world) nextOf(i int, name types.NamespacedName) move {
 	switch {
 	case f.state != lifecycle.FlightRunning:
 		return nil
+	case f.ticket.Forbids:
+		return func(w *world) { w.forbid(i, name) }
 	case f.ticket.Check:
 		return func(w *world) { w.hear(i, name, w.verified(name.Name, f.address)) }
 	case f.request == 0 && w.isOver(f) && !w.scenario.sendsLate:

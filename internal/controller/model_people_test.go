@@ -114,7 +114,8 @@ func (w *world) unhear(name string) {
 	}
 }
 
-// decisionMoves are what a person may decide, who looks at the receiver first and tells the truth.
+// decisionMoves are what a person may decide, who looks at the receiver first and tells the truth; but to one that is
+// transactional, what he takes for it.
 func (w *world) decisionMoves(name string, add func(move)) {
 	decide := func(action v1alpha1.DecisionAction, spend func(*budget) *int, sensible func(*v1alpha1.TaskRecord) bool) {
 		if r := w.recordOf(name); *spend(&w.budget) > 0 && (r != nil || w.submissionOf(name) != nil) && sensible(r) {
@@ -133,6 +134,9 @@ func (w *world) decisionMoves(name string, add func(move)) {
 		return inDoubt(r) && w.effects(name) > 0
 	})
 	decide(v1alpha1.DecisionConfirmNotApplied, func(b *budget) *int { return &b.ConfirmNot }, func(r *v1alpha1.TaskRecord) bool {
+		if w.scenario.receiver == transactional { // and may be wrong: the receiver is asked again
+			return r != nil && r.Spec.Action.Unsettled && !r.Spec.Action.Attempt.Open()
+		}
 		return inDoubt(r) && w.effects(name) == 0
 	})
 	decide(v1alpha1.DecisionRetry, func(b *budget) *int { return &b.Retry }, func(r *v1alpha1.TaskRecord) bool {

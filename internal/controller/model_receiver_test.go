@@ -73,6 +73,20 @@ func (w *world) apply(index int) {
 	}
 }
 
+// forbid has the receiver refuse what is under way, and says what it has. Both are one transaction.
+func (w *world) forbid(i int, name types.NamespacedName) {
+	f := w.flightOf(i, name)
+	outcome := w.verified(name.Name, f.address)
+	for index := range w.requests {
+		q := &w.requests[index]
+		if outcome.Kind == v1alpha1.OutcomeNotApplied && q.key == name.Name && q.address == f.address && q.state == requestPending && q.attempt <= f.ticket.Attempt {
+			q.state = requestLapsed
+		}
+	}
+	w.tell("the receiver is to refuse attempt %d of %s and those before it", f.ticket.Attempt, name.Name)
+	w.hear(i, name, outcome)
+}
+
 func (w *world) knows(q *request) bool {
 	for _, earlier := range w.requests {
 		remembered := w.scenario.remembers == 0 || w.now < earlier.at+w.scenario.remembers

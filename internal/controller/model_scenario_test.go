@@ -121,7 +121,7 @@ func (s *scenario) plansOf(generation int64) *Plans {
 func (s *scenario) newPlans() *Plans {
 	traits := effect.Traits{
 		Timeout: tick, ReplaySafe: s.receiver.idempotent, RemembersFor: time.Hour,
-		Verifies: s.receiver.verifies, VerifyTimeout: tick, SettleAfter: tick,
+		Verifies: s.receiver.verifies, Forbids: s.receiver == transactional, VerifyTimeout: tick, SettleAfter: tick,
 	}
 	if s.remembers > 0 {
 		traits.RemembersFor = s.remembers

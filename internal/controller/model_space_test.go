@@ -120,6 +120,10 @@ var quick = []proof{
 		budget: budget{Refuse: 1, LoseReply: 2, ConfirmNot: 1},
 	}, 5534},
 	{scenario{
+		name: "a transactional receiver, and a person who takes what is under way for not applied", processes: 1, receiver: transactional, until: 2 * tick,
+		budget: budget{LoseReply: 1, CannotTell: 1, ConfirmNot: 1},
+	}, 14321},
+	{scenario{
 		name: "approved, and the template is edited", processes: 1, approval: true, refuses: forNow, maxAttempts: 2, until: tick,
 		budget: budget{Approve: 2, Edit: 1, Refuse: 1},
 	}, 7600},
@@ -159,4 +163,8 @@ var deeper = []proof{
 		name: "expired, and applied again with another payload", processes: 1, recordTTL: 2 * tick, until: 5 * tick,
 		budget: budget{Delete: 2, Recreate: 1, Reuse: 1},
 	}, 222636},
+	{scenario{
+		name: "two operators, a transactional receiver, and a person who takes what is under way for not applied", processes: 2, receiver: transactional, until: tick,
+		budget: budget{LoseReply: 1, ConfirmNot: 1},
+	}, 272058},
 }

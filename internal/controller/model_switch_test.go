@@ -157,6 +157,11 @@ func approvalOfAnything(o lifecycle.Observation) lifecycle.Step {
 	return lifecycle.Decide(decisions(o, func(spec *v1alpha1.TaskDecisionSpec) { spec.TemplateDigest = o.Template.Digest }))
 }
 
+func wordIsBelieved(o lifecycle.Observation) lifecycle.Step {
+	o.Template.Forbids = false
+	return lifecycle.Decide(o)
+}
+
 func oldDecisionCounts(o lifecycle.Observation) lifecycle.Step {
 	return lifecycle.Decide(decisions(o, func(spec *v1alpha1.TaskDecisionSpec) {
 		if o.Record.Object != nil {

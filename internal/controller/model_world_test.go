@@ -32,7 +32,8 @@ import (
 //     answer may be lost before or after.
 //   - People: they delete (at once or with a finalizer in between), apply again, apply another payload, edit and delete
 //     the template, delete a record, restore one from a backup, approve, cancel, retry, release, and say what became of
-//     an attempt; they look at the receiver first and tell the truth.
+//     an attempt; they look at the receiver first and tell the truth. Of one that is transactional they may say "not
+//     applied" at any time.
 //   - Time: it moves in ticks, and every duration of a scenario is a multiple of one.
 //
 // What is assumed: the settling time and the memory of keys that a template states are true; nobody deletes a record

@@ -141,7 +141,7 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 	}
 	if subject.submission == nil && subject.flight == nil {
 		r.leave(subject)
-		if !subject.told || !holds(subject) {
+		if (!subject.told || !holds(subject)) && len(subject.decisions) == 0 {
 			return ctrl.Result{}, nil
 		}
 	}

@@ -29,6 +29,14 @@ type Verifier interface {
 	Verify(ctx context.Context, attempt Attempt) (Outcome, error)
 }
 
+// Forbidder is implemented by effects that can see to it that an attempt which may still be under way comes to nothing.
+type Forbidder interface {
+	// Forbid has the receiver refuse the attempt and all before it from now on. NotApplied: none was applied, and none
+	// will be. Applied, with the result: one was, and nothing was changed. Any other outcome, and an error, say that it
+	// cannot be seen to now. Done twice it is done once; later attempts are not kept from anything.
+	Forbid(ctx context.Context, attempt Attempt) (Outcome, error)
+}
+
 // Poller is implemented by effects whose receivers can take an action on and finish it later.
 type Poller interface {
 	// Poll asks for the progress of an attempt that was InProgress, at Attempt.Location.
@@ -58,6 +66,8 @@ type Traits struct {
 	RemembersFor time.Duration
 	// Verifies says that the effect is a Verifier and has something to ask.
 	Verifies bool
+	// Forbids says that the effect is a Forbidder.
+	Forbids bool
 	// VerifyTimeout bounds one verification.
 	VerifyTimeout time.Duration
 	// SettleAfter is how long after an attempt's deadline the receiver may still apply it.

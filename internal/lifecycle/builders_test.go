@@ -95,6 +95,7 @@ func notReady(o *Observation) {
 	o.Template.State = TemplateNotReady
 }
 func verifies(o *Observation)   { o.Template.Verifies = true }
+func forbids(o *Observation)    { o.Template.Verifies, o.Template.Forbids = true, true }
 func replaySafe(o *Observation) { o.Template.ReplaySafe, o.Template.RemembersFor = true, time.Hour }
 func paused(d time.Duration) option {
 	return template(func(t *Template) { t.Pause = &Pause{Until: t0.Add(d), Message: "401"} })
@@ -229,6 +230,14 @@ func checked(settled bool, report Report) option {
 	}
 }
 
+// forbidden is what came of having the receiver refuse the attempt.
+func forbidden(report Report) option {
+	return func(o *Observation) {
+		checked(false, report)(o)
+		o.Flight.Forbids = true
+	}
+}
+
 func ofAttempt(n int32) option { return func(o *Observation) { o.Flight.Attempt = n } }
 
 var (
@@ -302,6 +311,11 @@ func naming(uid types.UID) func(*v1alpha1.TaskDecision) {
 func pinning(digest string) func(*v1alpha1.TaskDecision) {
 	return func(d *v1alpha1.TaskDecision) { d.Spec.TemplateDigest = digest }
 }
+func triedAgainIn(d time.Duration) func(*v1alpha1.TaskDecision) {
+	return func(td *v1alpha1.TaskDecision) {
+		td.Status = v1alpha1.TaskDecisionStatus{State: v1alpha1.DecisionPending, Message: "not yet", NextAt: micro(t0.Add(d))}
+	}
+}
 func withResult(raw string) func(*v1alpha1.TaskDecision) {
 	return func(d *v1alpha1.TaskDecision) { d.Spec.Result = &apiextensionsv1.JSON{Raw: []byte(raw)} }
 }
@@ -317,6 +331,8 @@ func words(o *Observation, step Step) string {
 		return strings.TrimRight(fmt.Sprintf("Check %s%s", map[bool]string{true: "poll "}[step.Poll], map[bool]string{true: "settled"}[step.Settled]), " ")
 	case Judge:
 		return "Judge " + string(step.State)
+	case Adjourn:
+		return "Adjourn " + step.At.Sub(o.Now).String()
 	case Wait:
 		quiet := map[bool]string{true: " quiet"}[step.Quiet]
 		if step.In == 0 {
@@ -350,6 +366,8 @@ func said(step Step) string {
 	case Store:
 		return step.Action.Message
 	case Judge:
+		return step.Message
+	case Adjourn:
 		return step.Message
 	}
 	return ""

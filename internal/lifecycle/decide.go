@@ -8,12 +8,15 @@ import (
 
 // Decide says what is to be done next. It is total: for every observation there is a step.
 func Decide(o Observation) Step {
-	step := decide(&o)
-	if store, ok := step.(Store); ok {
-		store.RemoveAt = o.removeAt(&store.Action)
-		return store
+	switch step := decide(&o).(type) {
+	case Store:
+		step.RemoveAt = o.removeAt(&step.Action)
+		return step
+	case Wait:
+		return o.orUntilTried(step)
+	default:
+		return step
 	}
-	return step
 }
 
 func decide(o *Observation) Step {
@@ -104,14 +107,7 @@ func decideRecorded(o *Observation) Step {
 		return decideReused(*o)
 	}
 	if o.Flight.State == FlightFinished {
-		if o.alreadyStored(action) {
-			return Abandon{}
-		}
-		if o.restored() { // a report of the time before does not settle what may have followed the backup
-			unsettled := unsettledFromBackup(o, action)
-			action = &unsettled
-		}
-		return Store{Action: conclude(o, action)}
+		return decideReported(o, action)
 	}
 	if o.restored() {
 		return Store{Action: unsettledFromBackup(o, action)}
@@ -136,6 +132,25 @@ func decideRecorded(o *Observation) Step {
 		return recoverAttempt(o, action)
 	default:
 		return decideBetween(o, action)
+	}
+}
+
+// decideReported stores what came of a flight.
+func decideReported(o *Observation, action *v1alpha1.Action) Step {
+	forbids := o.Flight.Forbids && o.Flight.Report.Outcome != v1alpha1.OutcomeApplied
+	switch {
+	case o.alreadyStored(action):
+		return Abandon{}
+	case o.restored(): // a report of the time before does not settle what may have followed the backup
+		unsettled := unsettledFromBackup(o, action)
+		if forbids {
+			return Store{Action: unsettled}
+		}
+		return Store{Action: conclude(o, &unsettled)}
+	case forbids:
+		return decideForbidden(o, action)
+	default:
+		return Store{Action: conclude(o, action)}
 	}
 }
 

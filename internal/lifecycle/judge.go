@@ -110,6 +110,9 @@ func appliedLate(action *v1alpha1.Action) int32 {
 // superseded.
 func tooLate(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	first := action.Decision
+	if decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied && action.Reason == v1alpha1.ReasonVerifiedApplied {
+		return Judge{decision, v1alpha1.DecisionSuperseded, "it was applied: the receiver has it, so the submission is a success"}
+	}
 	if first == nil || first.Action == v1alpha1.DecisionRetry {
 		return Judge{decision, v1alpha1.DecisionRefused, "the submission has finished"}
 	}
@@ -134,18 +137,15 @@ func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.T
 	case decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied && decision.Spec.Result != nil:
 		return Judge{decision, v1alpha1.DecisionRefused, "only ConfirmApplied has a result"}
 	}
-	var next v1alpha1.Action
 	if decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied {
-		next = failed(o, action, v1alpha1.ReasonConfirmedNotApplied, "a person confirmed that it had no effect: "+decision.Spec.Reason)
-		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
-	} else {
-		result := decision.Spec.Result
-		var digest string
-		if result != nil {
-			digest, _ = v1alpha1.Digest(result.Raw)
-		}
-		next = succeeded(o, action, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied: "+decision.Spec.Reason, result, digest)
+		return o.judgeNotApplied(action, decision)
 	}
+	result := decision.Spec.Result
+	var digest string
+	if result != nil {
+		digest, _ = v1alpha1.Digest(result.Raw)
+	}
+	next := succeeded(o, action, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied: "+decision.Spec.Reason, result, digest)
 	next.Decision = decisionRef(decision)
 	return Store{Action: next}
 }

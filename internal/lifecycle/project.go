@@ -92,6 +92,9 @@ func projectWaiting(o *Observation, action *v1alpha1.Action, status *v1alpha1.Ta
 	case action.Attempt.Open() && o.Flight.State == FlightNone:
 		status.Message = "an operator process that may be gone carries it out; its time-out is waited for before anything else is done"
 	}
+	if decision := o.adjourned(); decision != nil {
+		status.Message = decision.Status.Message
+	}
 	if !action.Unsettled && !action.Attempt.Open() {
 		status.Message = orElse(o.keptBackBy(action), status.Message)
 	}

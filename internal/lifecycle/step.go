@@ -44,6 +44,9 @@ type (
 		Settled bool
 	}
 
+	// Forbid: have the receiver refuse the current attempt and those before it, and ask what became of them.
+	Forbid struct{}
+
 	// Abandon: give the slot back; what it was for was never launched, or is stored.
 	Abandon struct{}
 
@@ -52,6 +55,13 @@ type (
 		Decision *v1alpha1.TaskDecision
 		State    v1alpha1.DecisionState
 		Message  string
+	}
+
+	// Adjourn: write why a decision waits, and when it is tried again.
+	Adjourn struct {
+		Decision *v1alpha1.TaskDecision
+		Message  string
+		At       time.Time
 	}
 
 	// Release: delete the claim that was read, with its UID and resource version as preconditions.
@@ -82,8 +92,10 @@ func (CreateClaim) step() {}
 func (TakeClaim) step()   {}
 func (Launch) step()      {}
 func (Check) step()       {}
+func (Forbid) step()      {}
 func (Abandon) step()     {}
 func (Judge) step()       {}
+func (Adjourn) step()     {}
 func (Release) step()     {}
 func (Remove) step()      {}
 func (Expire) step()      {}

@@ -127,3 +127,13 @@ func (s *Subject) verify(ctx context.Context) answer {
 	outcome.Permanent = false // a verification says what was, not what will be
 	return answer{outcome, err}
 }
+
+// forbid has the first attempt refused from now on. An effect that has no way to that cannot tell.
+func (s *Subject) forbid(ctx context.Context) answer {
+	forbidder, ok := s.Effect.(effect.Forbidder)
+	if !ok {
+		return answer{outcome: effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: "nothing can be forbidden"}}
+	}
+	outcome, err := forbidder.Forbid(ctx, NewAttempt(1))
+	return answer{outcome, err}
+}

@@ -72,6 +72,12 @@ func TestTheSuiteBites(t *testing.T) {
 		{"denies what happened", "verified lost after", func(f *Fake) {
 			f.OnVerify(Answers(effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Message: "no"}, nil))
 		}},
+		{"denies what happened, to a person", "forbidden lost after", func(f *Fake) {
+			f.OnForbid(Answers(effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Message: "no"}, nil))
+		}},
+		{"forbids nothing", "forbidden unseen", func(f *Fake) {
+			f.OnForbid(Answers(effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Message: "done"}, nil))
+		}},
 		{"claims what did not happen", "verified unseen", func(f *Fake) { f.OnVerify(Answers(Applies("").Outcome, nil)) }},
 		{"recognises keys, contrary to what it says", "key twice", func(f *Fake) { f.SetTraits(effect.Traits{ReplaySafe: true}) }},
 	} {

@@ -26,14 +26,16 @@ type Fake struct {
 	steps    map[stepKey]Step
 	verify   Question
 	poll     Question
+	forbid   Question
 	calls    []Call
 	grown    chan struct{}
 	sent     map[string]int
 	effects  map[string]int
 	first    map[string]effect.Outcome
+	refused  map[string]int32 // up to which attempt a downstream key is forbidden
 }
 
-// Question answers a Verify or a Poll.
+// Question answers a Verify, a Poll or a Forbid.
 type Question func(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error)
 
 // Method is which method of the fake was called.
@@ -43,6 +45,7 @@ type Method string
 const (
 	Execute Method = "Execute"
 	Verify  Method = "Verify"
+	Forbid  Method = "Forbid"
 	Poll    Method = "Poll"
 )
 
@@ -68,6 +71,7 @@ func New() *Fake {
 		sent:     map[string]int{},
 		effects:  map[string]int{},
 		first:    map[string]effect.Outcome{},
+		refused:  map[string]int32{},
 	}
 }
 
@@ -108,6 +112,9 @@ func (f *Fake) OnVerify(answer Question) { f.set(func() { f.verify = answer }) }
 
 // OnPoll sets what Poll answers; nil: the truth.
 func (f *Fake) OnPoll(answer Question) { f.set(func() { f.poll = answer }) }
+
+// OnForbid sets what Forbid answers, which then forbids nothing; nil: the truth.
+func (f *Fake) OnForbid(answer Question) { f.set(func() { f.forbid = answer }) }
 
 // Answers returns a Question that always has one answer.
 func Answers(outcome effect.Outcome, err error) Question {

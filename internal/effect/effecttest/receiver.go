@@ -44,6 +44,9 @@ func (f *Fake) send(ctx context.Context, attempt effect.Attempt, step Step) (eff
 	key := attempt.DownstreamKey
 	f.sent[key]++
 	f.wake()
+	if attempt.Number <= f.refused[key] {
+		return Refuses("a person confirmed that it was not applied").Outcome, nil
+	}
 	if first, seen := f.first[key]; f.traits.ReplaySafe && seen {
 		if step.Outcome.Kind == v1alpha1.OutcomeUnknown {
 			return step.Outcome, nil
@@ -75,6 +78,17 @@ func (f *Fake) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome
 	return f.answer(ctx, Poll, attempt, v1alpha1.OutcomeInProgress)
 }
 
+// Forbid implements effect.Forbidder: the receiver applies no attempt up to this one any more.
+func (f *Fake) Forbid(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+	outcome, err := f.answer(ctx, Forbid, attempt, v1alpha1.OutcomeNotApplied)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.forbid == nil {
+		f.refused[attempt.DownstreamKey] = max(f.refused[attempt.DownstreamKey], attempt.Number)
+	}
+	return outcome, err
+}
+
 // answer asks the question that was set, or else says the truth: Applied, or what it is when nothing has happened.
 func (f *Fake) answer(ctx context.Context, method Method, attempt effect.Attempt, otherwise v1alpha1.Outcome) (effect.Outcome, error) {
 	question := f.asked(method, attempt)
@@ -100,10 +114,7 @@ func (f *Fake) asked(method Method, attempt effect.Attempt) Question {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.record(Call{method, attempt})
-	if method == Verify {
-		return f.verify
-	}
-	return f.poll
+	return map[Method]Question{Verify: f.verify, Poll: f.poll, Forbid: f.forbid}[method]
 }
 
 func (f *Fake) begin(attempt effect.Attempt) Step {

@@ -2,6 +2,7 @@ package effecttest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -90,6 +91,21 @@ var suite = []conformance{
 		want: Expectation{Outcomes: []v1alpha1.Outcome{notApplied, unknown}, Sent: Any},
 	},
 	{
+		name: "forbidden lost before", reason: "what a person says did not happen does not happen later, where that can be seen to",
+		behaviour: LoseBefore, play: lostAndForbidden,
+		want: Expectation{Outcomes: []v1alpha1.Outcome{notApplied, unknown}, Sent: Any},
+	},
+	{
+		name: "forbidden lost after", reason: "what has happened is never denied, whatever a person says",
+		behaviour: LoseAfter, play: lostAndForbidden,
+		want: Expectation{Outcomes: []v1alpha1.Outcome{applied, unknown}, Sent: Any, Applied: 1, Result: AnyResult},
+	},
+	{
+		name: "forbidden unseen", reason: "an attempt that arrives after it was forbidden is refused, and a later one is not",
+		behaviour: Apply, play: forbiddenAndTried,
+		want: Expectation{Outcomes: one(applied), Sent: Any, Applied: 1, Result: ResultIs(`{"ok":true}`)},
+	},
+	{
 		name: "cancelled before", reason: "on shutdown nothing new leaves",
 		behaviour: Apply, play: cancelledBefore,
 		want: Expectation{Outcomes: one(notApplied), OrError: true},
@@ -153,6 +169,26 @@ func verified(ctx context.Context, s *Subject) []answer { return []answer{s.veri
 func lostAndVerified(ctx context.Context, s *Subject) []answer {
 	_ = s.run(ctx, NewAttempt(1)) // the cases of lost answers judge what it says
 	return []answer{s.verify(ctx)}
+}
+
+// lostAndForbidden forbids what was lost, twice: done again after a crash it says the same.
+func lostAndForbidden(ctx context.Context, s *Subject) []answer {
+	_ = s.run(ctx, NewAttempt(1))
+	return []answer{s.forbid(ctx), s.forbid(ctx)}
+}
+
+// forbiddenAndTried answers with the attempt that follows on one which was forbidden and arrives late.
+func forbiddenAndTried(ctx context.Context, s *Subject) []answer {
+	forbidden := s.forbid(ctx)
+	if forbidden.err == nil && forbidden.outcome.Kind == unknown {
+		return []answer{s.run(ctx, NewAttempt(2))}
+	}
+	late := s.run(ctx, NewAttempt(1))
+	if forbidden.err != nil || late.err != nil || forbidden.outcome.Kind != notApplied || late.outcome.Kind != notApplied || s.Applied() != 0 {
+		late.err = fmt.Errorf("forbidden it said %+v, and arriving late %+v", forbidden, late)
+		return []answer{late}
+	}
+	return []answer{s.run(ctx, NewAttempt(2))}
 }
 
 func cancelledBefore(ctx context.Context, s *Subject) []answer {

@@ -51,14 +51,24 @@ func (r *run) left() time.Duration { return r.attempt.Deadline.Sub(r.databases.n
 // unclaimed says why the row could not be inserted.
 func (r *run) unclaimed(err error) (effect.Outcome, error) {
 	var other *businessError
-	switch {
+	switch why := r.dialect.explain(err); {
 	case errors.As(err, &other):
 		return rejected(fmt.Sprintf("the ledger says that the business key %q was applied before, under the key %s; to give it free, set biz_id of that row to NULL", r.attempt.BusinessKey, other.owner)), nil
-	case r.dialect.explain(err).cause == noTable:
+	case why.cause == noTable:
 		return effect.Outcome{}, errNoLedger
 	default:
-		return r.failed("the ledger", err)
+		return r.ledgerFailed(err)
 	}
+}
+
+// ledgerFailed is failed for a statement of the operator's own: it is not the submission's fault if the table has other
+// columns.
+func (r *run) ledgerFailed(err error) (effect.Outcome, error) {
+	var wrong *ledgerError
+	if why := r.dialect.explain(err); why.cause == lasting || errors.As(err, &wrong) {
+		return effect.Outcome{}, effect.Missing("%s", cut("the table taskonce_ledger must be as docs/effects/sql.md has it, so correct it: "+r.secrets.Redact(why.message)))
+	}
+	return r.failed("the ledger", err)
 }
 
 // known is what the ledger says of a key that it has.
@@ -86,7 +96,7 @@ func (r *run) applied(result string) effect.Outcome {
 // step runs one statement. An outcome ends the attempt; without one there is no error.
 func (r *run) step(ctx context.Context, i int, args []any) (*effect.Outcome, error) {
 	one := &r.statements[i]
-	count, err := r.session.run(ctx, one.text, args)
+	count, err := r.count(ctx, one, args)
 	if err != nil {
 		outcome, err := r.failed(fmt.Sprintf("statement %d", i+1), err)
 		return &outcome, err
@@ -96,6 +106,18 @@ func (r *run) step(ctx context.Context, i int, args []any) (*effect.Outcome, err
 		return &outcome, nil
 	}
 	return nil, nil
+}
+
+// count executes a statement, and returns how many rows it found or returned.
+func (r *run) count(ctx context.Context, one *statement, args []any) (int64, error) {
+	if !one.reads {
+		return r.session.run(ctx, one.text, args)
+	}
+	found, err := r.session.query(ctx, one.text, args, 0)
+	if err != nil {
+		return 0, err
+	}
+	return found.count, nil
 }
 
 // maxLedgerResult bounds what is stored in the ledger; of a larger result it holds a note.
@@ -131,7 +153,7 @@ func (r *run) produce(ctx context.Context, args []any) (string, *effect.Outcome,
 		result = string(note.Result)
 	}
 	if _, err := r.session.run(ctx, r.dialect.text.result, []any{result, r.attempt.DownstreamKey}); err != nil {
-		outcome, err := r.failed("the result cannot be stored in the ledger", err)
+		outcome, err := r.ledgerFailed(err)
 		return "", &outcome, err
 	}
 	return result, nil, nil

@@ -36,7 +36,7 @@ const forever = time.Duration(math.MaxInt64 / 2)
 // traits: a repeat under the same key is applied once, whenever it comes; and what the ledger says after the deadline
 // is so, since every session that may still commit holds its row (see the package's comment).
 func traits(timeout time.Duration) effect.Traits {
-	return effect.Traits{Timeout: timeout, ReplaySafe: true, RemembersFor: forever, Verifies: true, VerifyTimeout: timeout}
+	return effect.Traits{Timeout: timeout, ReplaySafe: true, RemembersFor: forever, Verifies: true, Forbids: true, VerifyTimeout: timeout}
 }
 
 // builder compiles the parts of one template and collects what is wrong.
@@ -71,7 +71,7 @@ func (b *builder) transaction(path *field.Path, spec *v1alpha1.SQLEffect) *trans
 	if spec.Result != nil {
 		at := path.Child("result")
 		result := b.query(at, made.dialect, spec.Result)
-		if !made.dialect.grammar.reads(spec.Result.SQL) {
+		if !result.reads {
 			b.faults = append(b.faults, field.Invalid(at.Child("sql"), spec.Result.SQL, "must be a query, such as a SELECT: what changes something is a statement"))
 		}
 		made.result = &result
@@ -80,7 +80,7 @@ func (b *builder) transaction(path *field.Path, spec *v1alpha1.SQLEffect) *trans
 }
 
 func (b *builder) query(path *field.Path, d *dialect, spec *v1alpha1.SQLQuery) query {
-	made := query{text: spec.SQL}
+	made := query{text: spec.SQL, reads: d.grammar.reads(spec.SQL)}
 	if err := d.grammar.check(spec.SQL, len(spec.Args)); err != nil {
 		b.faults = append(b.faults, field.Invalid(path.Child("sql"), spec.SQL, err.Error()))
 	}

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 		Name: "sql, MariaDB", Build: subjects(v1alpha1.MySQL),
 		Differs: map[string]effecttest.Expectation{
 			"result not JSON": text, "applied": once, "cancelled after": once, "attempt twice": twice, "key twice": twice,
+			"forbidden unseen": {Reason: truth, Outcomes: applied, Sent: effecttest.Any, Applied: 1, Result: result},
 		},
 	})
 }

@@ -13,8 +13,9 @@ type dialect struct {
 	name string
 	// example shows what a DSN looks like.
 	example string
-	// connect makes a pool, without connecting. Its errors may hold parts of the DSN: they are for nobody's eyes.
-	connect func(dsn string, options Options) (database, error)
+	// connect makes a pool, without connecting, and returns the password. Its errors may hold parts of the DSN: they are
+	// for nobody's eyes.
+	connect func(dsn string, options Options) (pool database, password string, err error)
 	// explain says what an error means before COMMIT was sent: the transaction was certainly rolled back.
 	explain func(err error) fault
 	// refused reports whether an error that COMMIT came back with says that the transaction was rolled back.
@@ -28,7 +29,7 @@ type dialect struct {
 // texts are the statements over the ledger. Where they have arguments, those are in the order of the placeholders.
 type texts struct {
 	create string
-	// insert: key, business type, business id, digest, attempt.
+	// insert: key, business type, business id, digest, status, attempt.
 	insert string
 	// read: key. Columns: digest, status, attempt, result, whether it has expired (1) or not (0).
 	read string
@@ -38,6 +39,8 @@ type texts struct {
 	owner string
 	// replace: digest, business type, business id, attempt, key. It makes a tombstone a row of its own again.
 	replace string
+	// extend: attempt, key. It has a tombstone speak of later attempts too.
+	extend string
 	// result: result, key.
 	result string
 }
@@ -52,7 +55,7 @@ type database interface {
 type session interface {
 	// begin opens a transaction, and has the server end by itself what waits or idles for longer than limit.
 	begin(ctx context.Context, limit time.Duration) error
-	// run executes one statement and returns how many rows it found: matched, or returned.
+	// run executes one statement that is no query, and returns how many rows it matched.
 	run(ctx context.Context, statement string, args []any) (int64, error)
 	// query runs one statement and returns its rows, of which it keeps no more than most.
 	query(ctx context.Context, statement string, args []any, most int) (*rows, error)

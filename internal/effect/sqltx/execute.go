@@ -27,6 +27,8 @@ type transaction struct {
 type query struct {
 	text string
 	args []*expr.Text
+	// reads says that it returns rows.
+	reads bool
 }
 
 // statement is a query that must find a number of rows; nil: any.
@@ -36,8 +38,9 @@ type statement struct {
 }
 
 var (
-	_ effect.Effect   = (*transaction)(nil)
-	_ effect.Verifier = (*transaction)(nil)
+	_ effect.Effect    = (*transaction)(nil)
+	_ effect.Verifier  = (*transaction)(nil)
+	_ effect.Forbidder = (*transaction)(nil)
 )
 
 // Execute runs the transaction once. Until COMMIT is sent every failure is a NotApplied, since nothing was committed;
@@ -131,8 +134,8 @@ func (t *transaction) open(ctx context.Context, attempt effect.Attempt) (*run, e
 		return nil, err
 	}
 	dsn = trimmed(dsn)
-	r := &run{transaction: t, attempt: attempt, secrets: secretsOf(dsn)}
-	session, err := t.databases.open(ctx, t.dialect, dsn)
+	session, secrets, err := t.databases.open(ctx, t.dialect, dsn)
+	r := &run{transaction: t, attempt: attempt, secrets: secrets}
 	var unusable *dsnError
 	if errors.As(err, &unusable) {
 		return nil, effect.Missing("the key %q of the Secret %q is not the DSN of a %s database, such as %s: put one there", t.secret.Key, t.secret.Name, t.dialect.name, t.dialect.example)

@@ -9,9 +9,12 @@ import (
 	"github.com/taskonce/taskonce/internal/effect"
 )
 
-// statusForbidden is the status of a tombstone: no attempt up to the row's own may commit any more. Any other row was
-// committed with its statements.
-const statusForbidden = "forbidden"
+const (
+	// statusApplied is the status of a row that was committed with its statements.
+	statusApplied = "applied"
+	// statusForbidden is the status of a tombstone: no attempt up to the row's own may commit any more.
+	statusForbidden = "forbidden"
+)
 
 // entry is a row of the ledger.
 type entry struct {
@@ -21,8 +24,20 @@ type entry struct {
 	expired        bool
 }
 
+// forbids reports whether a tombstone keeps an attempt from being committed.
+func (e *entry) forbids(attempt effect.Attempt) bool {
+	return attempt.Number <= e.attempt && !e.expired
+}
+
 // errElsewhere says that the key was inserted and could not be read, or the other way round: somebody deletes rows.
 var errElsewhere = errors.New("the row of the ledger came or went in between")
+
+// ledgerError says that the table is not as it should be.
+type ledgerError struct{ column string }
+
+func (e *ledgerError) Error() string {
+	return fmt.Sprintf("its column %s holds what it should not", e.column)
+}
 
 // businessError says that the business key is another submission's.
 type businessError struct{ owner string }
@@ -41,7 +56,7 @@ func businessType(attempt effect.Attempt) string {
 // claim inserts the row of an attempt, and returns the one that is there already, if one is. It waits for a session
 // that has inserted the key and is still open.
 func (d *dialect) claim(ctx context.Context, s session, attempt effect.Attempt) (*entry, error) {
-	inserted, err := d.insert(ctx, s, attempt, attempt.BusinessKey)
+	inserted, err := d.insert(ctx, s, attempt, statusApplied, attempt.BusinessKey)
 	if inserted || err != nil {
 		return nil, err
 	}
@@ -52,7 +67,7 @@ func (d *dialect) claim(ctx context.Context, s session, attempt effect.Attempt) 
 	if found == nil {
 		return nil, d.ownedBy(ctx, s, attempt)
 	}
-	if found.status != statusForbidden || (attempt.Number <= found.attempt && !found.expired) {
+	if found.status != statusForbidden || found.forbids(attempt) {
 		return found, nil
 	}
 	count, err := s.run(ctx, d.text.replace, []any{
@@ -68,9 +83,9 @@ func (d *dialect) claim(ctx context.Context, s session, attempt effect.Attempt) 
 }
 
 // insert reports whether there was no such row.
-func (d *dialect) insert(ctx context.Context, s session, attempt effect.Attempt, businessKey string) (bool, error) {
+func (d *dialect) insert(ctx context.Context, s session, attempt effect.Attempt, status, businessKey string) (bool, error) {
 	count, err := s.run(ctx, d.text.insert, []any{
-		attempt.DownstreamKey, businessType(attempt), orNull(businessKey), attempt.PayloadDigest, int64(attempt.Number),
+		attempt.DownstreamKey, businessType(attempt), orNull(businessKey), attempt.PayloadDigest, status, int64(attempt.Number),
 	})
 	if d.duplicate(err) {
 		return false, nil
@@ -88,7 +103,7 @@ func (d *dialect) read(ctx context.Context, s session, text, key string) (*entry
 	var expired int
 	for i, into := range []any{&e.digest, &e.status, &e.attempt, &e.result, &expired} {
 		if err := json.Unmarshal(found.cells[0][i], into); err != nil {
-			return nil, fmt.Errorf("the column %s of the ledger is not what it should be", found.columns[i])
+			return nil, &ledgerError{column: found.columns[i]}
 		}
 	}
 	e.expired = expired == 1

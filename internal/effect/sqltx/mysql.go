@@ -25,12 +25,13 @@ var mysqlDialect = &dialect{
 	grammar:   mysqlGrammar,
 	text: texts{
 		create: ledger.Table(v1alpha1.MySQL),
-		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES (?, ?, ?, ?, 'applied', ?)`,
+		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES (?, ?, ?, ?, ?, ?)`,
 		read:   mysqlRead,
 		lock:   mysqlRead + ` LOCK IN SHARE MODE`, // an exclusive lock would deadlock with others that found the row at the same time
 		owner:  `SELECT idem_key FROM taskonce_ledger WHERE biz_type = ? AND biz_id = ?`,
 		replace: `UPDATE taskonce_ledger SET payload_digest = ?, biz_type = ?, biz_id = ?, attempt = ?, status = 'applied', created_at = CURRENT_TIMESTAMP(6), expires_at = NULL
 			WHERE idem_key = ? AND status = 'forbidden'`,
+		extend: `UPDATE taskonce_ledger SET attempt = ?, expires_at = NULL WHERE idem_key = ? AND status = 'forbidden'`,
 		result: `UPDATE taskonce_ledger SET result_json = ? WHERE idem_key = ?`,
 	},
 }
@@ -39,13 +40,13 @@ const mysqlRead = `SELECT payload_digest, status, attempt, coalesce(result_json,
 
 type mysqlPool struct{ db *sql.DB }
 
-func connectMySQL(dsn string, options Options) (database, error) {
+func connectMySQL(dsn string, options Options) (database, string, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if config.User == "" || config.DBName == "" {
-		return nil, errors.New("user or database is missing")
+		return nil, "", errors.New("user or database is missing")
 	}
 	// What a DSN must not say: arguments are no text, one text is one statement, and rows that an UPDATE finds count,
 	// whether or not they change.
@@ -58,13 +59,13 @@ func connectMySQL(dsn string, options Options) (database, error) {
 	config.Params["time_zone"] = "'+00:00'"
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(options.MaxConnections)
 	db.SetMaxIdleConns(options.MaxConnections)
 	db.SetConnMaxIdleTime(options.IdleAfter)
-	return mysqlPool{db}, nil
+	return mysqlPool{db}, config.Passwd, nil
 }
 
 func (p mysqlPool) open(ctx context.Context) (session, error) {
@@ -106,10 +107,6 @@ func (s *mysqlSession) command(ctx context.Context, text string) error {
 }
 
 func (s *mysqlSession) run(ctx context.Context, statement string, args []any) (int64, error) {
-	if mysqlGrammar.reads(statement) {
-		found, err := s.query(ctx, statement, args, 0)
-		return found.count, err
-	}
 	result, err := s.conn.ExecContext(ctx, statement, mysqlArguments(args)...)
 	if err != nil {
 		return 0, err

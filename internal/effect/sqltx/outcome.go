@@ -1,12 +1,8 @@
 package sqltx
 
 import (
-	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
@@ -43,17 +39,6 @@ func (*dsnError) Error() string { return "it is no DSN" }
 const shortSecret = 6
 
 // secretsOf returns what of a DSN must be in no outcome: the whole, and the password.
-func secretsOf(dsn string) effect.Secrets {
-	found := effect.Secrets{dsn}
-	if config, err := pgconn.ParseConfig(dsn); err == nil {
-		found = append(found, config.Password)
-	}
-	if config, err := mysql.ParseDSN(dsn); err == nil {
-		found = append(found, config.Passwd)
-	}
-	if address, err := url.Parse(dsn); err == nil && address.User != nil {
-		password, _ := address.User.Password()
-		found = append(found, password)
-	}
-	return slices.DeleteFunc(found, func(value string) bool { return len(value) < shortSecret })
+func secretsOf(dsn, password string) effect.Secrets {
+	return slices.DeleteFunc(effect.Secrets{dsn, password}, func(value string) bool { return len(value) < shortSecret })
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/effect"
 )
 
 // Databases are the pools of connections, one for each DSN, whichever templates name it. It is safe for concurrent use.
@@ -22,23 +24,25 @@ type poolKey [sha256.Size]byte
 // pool is one database and how many use it now.
 type pool struct {
 	database database
+	secrets  effect.Secrets
 	users    int
 	idle     *time.Timer
 }
 
-// open returns a session of the database that the DSN names. It must be released.
-func (d *Databases) open(ctx context.Context, dialect *dialect, dsn string) (session, error) {
+// open returns a session of the database that the DSN names, which must be released, and what of the DSN must be in no
+// outcome.
+func (d *Databases) open(ctx context.Context, dialect *dialect, dsn string) (session, effect.Secrets, error) {
 	key := poolKey(sha256.Sum256([]byte(dialect.name + "\x00" + dsn)))
 	used, err := d.use(key, dialect, dsn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opened, err := used.database.open(ctx)
 	if err != nil {
 		d.leave(key, used)
-		return nil, err
+		return nil, used.secrets, err
 	}
-	return &borrowed{session: opened, leave: func() { d.leave(key, used) }}, nil
+	return &borrowed{session: opened, leave: func() { d.leave(key, used) }}, used.secrets, nil
 }
 
 // borrowed is a session that says when its pool is not used any more.
@@ -54,11 +58,11 @@ func (d *Databases) use(key poolKey, dialect *dialect, dsn string) (*pool, error
 	defer d.mu.Unlock()
 	used := d.pools[key]
 	if used == nil {
-		database, err := dialect.connect(dsn, d.options)
+		database, password, err := dialect.connect(dsn, d.options)
 		if err != nil {
 			return nil, &dsnError{}
 		}
-		used = &pool{database: database}
+		used = &pool{database: database, secrets: secretsOf(dsn, password)}
 		used.idle = time.AfterFunc(d.options.IdleAfter, func() { d.closeIdle(key, used) })
 		d.pools[key] = used
 	}

@@ -24,12 +24,13 @@ var postgres = &dialect{
 	grammar:   postgresGrammar,
 	text: texts{
 		create: ledger.Table(v1alpha1.PostgreSQL),
-		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES ($1, $2, $3, $4, 'applied', $5) ON CONFLICT DO NOTHING`,
+		insert: `INSERT INTO taskonce_ledger (idem_key, biz_type, biz_id, payload_digest, status, attempt) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
 		read:   postgresRead,
 		lock:   postgresRead + ` FOR UPDATE`,
 		owner:  `SELECT idem_key FROM taskonce_ledger WHERE biz_type = $1 AND biz_id = $2`,
 		replace: `UPDATE taskonce_ledger SET payload_digest = $1, biz_type = $2, biz_id = $3, attempt = $4, status = 'applied', created_at = now(), expires_at = NULL
 			WHERE idem_key = $5 AND status = 'forbidden'`,
+		extend: `UPDATE taskonce_ledger SET attempt = $1, expires_at = NULL WHERE idem_key = $2 AND status = 'forbidden'`,
 		result: `UPDATE taskonce_ledger SET result_json = $1 WHERE idem_key = $2`,
 	},
 }
@@ -38,13 +39,13 @@ const postgresRead = `SELECT payload_digest, status, attempt, coalesce(result_js
 
 type postgresPool struct{ pool *pgxpool.Pool }
 
-func connectPostgres(dsn string, options Options) (database, error) {
+func connectPostgres(dsn string, options Options) (database, string, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if config.ConnConfig.User == "" || config.ConnConfig.Database == "" {
-		return nil, errors.New("user or database is missing")
+		return nil, "", errors.New("user or database is missing")
 	}
 	config.MaxConns, config.MinConns, config.MinIdleConns = int32(options.MaxConnections), 0, 0
 	config.MaxConnIdleTime, config.HealthCheckPeriod = options.IdleAfter, options.IdleAfter
@@ -56,9 +57,9 @@ func connectPostgres(dsn string, options Options) (database, error) {
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return postgresPool{pool}, nil
+	return postgresPool{pool}, config.ConnConfig.Password, nil
 }
 
 func (p postgresPool) open(ctx context.Context) (session, error) {

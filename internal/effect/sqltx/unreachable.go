@@ -17,8 +17,11 @@ func unreachable(err error) string {
 		alert   tls.AlertError
 		invalid *tls.CertificateVerificationError
 		network net.Error
+		wrong   *ledgerError
 	)
 	switch {
+	case errors.As(err, &wrong):
+		return "the table taskonce_ledger is not as docs/effects/sql.md has it: " + wrong.Error()
 	case errors.Is(err, errElsewhere):
 		return err.Error() + ": do not delete rows of keys that are in use"
 	case errors.As(err, &number):

@@ -43,7 +43,7 @@ func (r *run) look(ctx context.Context) (*entry, error) {
 		return nil, err
 	}
 	defer r.session.rollback()
-	inserted, err := r.dialect.insert(ctx, r.session, r.attempt, "") // the business key is not what is asked about
+	inserted, err := r.dialect.insert(ctx, r.session, r.attempt, statusApplied, "") // the business key is not what is asked about
 	if inserted || err != nil {
 		return nil, err
 	}
