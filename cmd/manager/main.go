@@ -148,7 +148,7 @@ func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options
 		metrics.Registry.Register(&telemetry.Standing{
 			Cache: mgr.GetCache(), Usage: submissions.Usage, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
 		}),
-		controller.DropSeriesOfDeleted(context.Background(), mgr.GetCache()),
+		controller.FollowTemplates(context.Background(), mgr.GetCache()),
 	)
 }
 

@@ -11,21 +11,30 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
-// DropSeriesOfDeleted drops the series of templates that are deleted, on every replica: each counts what it sees at
-// admission.
-func DropSeriesOfDeleted(ctx context.Context, templates cache.Cache) error {
+// FollowTemplates has the series of each template shown from the beginning, and dropped when it is deleted, on every
+// replica: each counts what it sees at admission.
+func FollowTemplates(ctx context.Context, templates cache.Cache) error {
 	informer, err := templates.GetInformer(ctx, &v1alpha1.TaskTemplate{})
 	if err != nil {
 		return err
 	}
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
-		if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
-			object = unseen.Obj
+	meet := func(object any) {
+		if template, ok := object.(*v1alpha1.TaskTemplate); ok {
+			telemetry.MeetTemplate(template.Name, telemetry.EffectOf(&template.Spec))
 		}
-		if template, ok := object.(*v1alpha1.TaskTemplate); ok && !anyNamed(ctx, templates, template.Name) {
-			telemetry.ForgetTemplate(template.Name)
-		}
-	}})
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    meet,
+		UpdateFunc: func(_, object any) { meet(object) }, // its effect may be another one
+		DeleteFunc: func(object any) {
+			if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = unseen.Obj
+			}
+			if template, ok := object.(*v1alpha1.TaskTemplate); ok && !anyNamed(ctx, templates, template.Name) {
+				telemetry.ForgetTemplate(template.Name)
+			}
+		},
+	})
 	return err
 }
 
