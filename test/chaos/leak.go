@@ -29,14 +29,14 @@ func (w *world) leaks(ctx context.Context, e *evidence) (left []string, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, idle.close()) }()
-	open, spare := e.open(), 3+len(e.keys)/50
+	open := e.open()
 	err = until(ctx, "the replicas to hold nothing", func(ctx context.Context) (bool, error) {
 		var now []string
 		baseline, err := idle.holds(ctx)
 		for i, r := range w.replicas {
 			held, heldErr := r.holds(ctx)
 			err = errors.Join(err, heldErr)
-			for _, what := range held.beyond(baseline, open, spare) {
+			for _, what := range held.beyond(baseline, open) {
 				now = append(now, fmt.Sprintf("leak: replica %d has %s", i+1, what))
 			}
 		}
@@ -68,15 +68,14 @@ func (e *evidence) open() map[types.NamespacedName]bool {
 	return open
 }
 
-// beyond says what is held beyond what an idle replica holds and the open actions account for. A few memories are spare:
-// where both replicas are active, one may end what the other one also had in doubt, and that one is never told.
-func (c *census) beyond(idle *census, open map[types.NamespacedName]bool, spare int) []string {
+// beyond says what is held beyond what an idle replica holds and the open actions account for.
+func (c *census) beyond(idle *census, open map[types.NamespacedName]bool) []string {
 	var list []string
 	if len(c.InFlight) > 0 {
 		list = append(list, fmt.Sprintf("places in the in-flight table: %v", c.InFlight))
 	}
 	goesOn := func(action types.NamespacedName) bool { return open[action] }
-	if of := slices.DeleteFunc(slices.Clone(c.Remembered), goesOn); len(of) > spare {
+	if of := slices.DeleteFunc(slices.Clone(c.Remembered), goesOn); len(of) > 0 {
 		list = append(list, fmt.Sprintf("a memory of what has ended: %v", of))
 	}
 	if of := slices.DeleteFunc(slices.Clone(c.Waiting), goesOn); len(of) > 0 {
