@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -156,16 +159,30 @@ func (w *world) count(ctx context.Context) (int, error) {
 	return count, err
 }
 
-// sweep is how long the requests of a sweep take that finds nothing.
+// sweep is how long the requests of a sweep take that finds nothing: for records, and for submissions and decisions that
+// have none, which are due or do not say yet when they are.
 func (w *world) sweep(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	store := &record.Store{Client: w.client}
-	if err := store.EachDue(ctx, "", time.Now(), func(*v1alpha1.TaskRecord) {}); err != nil {
+	if err := store.EachDue(ctx, "", began, func(*v1alpha1.TaskRecord) {}); err != nil {
 		return 0, err
 	}
-	failed := &v1alpha1.TaskSubmissionList{}
-	err := w.client.List(ctx, failed, client.MatchingFields{"status.phase": string(v1alpha1.PhaseFailed)}, client.Limit(200))
-	return time.Since(began), err
+	for _, labelled := range []string{"!" + v1alpha1.LabelDue, v1alpha1.LabelDue + "<" + strconv.FormatInt(began.Unix(), 10)} {
+		selector, err := labels.Parse(labelled)
+		if err != nil {
+			return 0, err
+		}
+		due := client.MatchingLabelsSelector{Selector: selector}
+		failed := fields.OneTermEqualSelector("status.phase", string(v1alpha1.PhaseFailed))
+		if err := w.client.List(ctx, &v1alpha1.TaskSubmissionList{}, due, client.MatchingFieldsSelector{Selector: failed}, client.Limit(200)); err != nil {
+			return 0, err
+		}
+		judged := fields.OneTermNotEqualSelector("status.state", string(v1alpha1.DecisionPending))
+		if err := w.client.List(ctx, &v1alpha1.TaskDecisionList{}, due, client.MatchingFieldsSelector{Selector: judged}, client.Limit(200)); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
 }
 
 // memory is what a process has resident, in KiB.

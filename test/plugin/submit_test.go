@@ -3,6 +3,8 @@ package plugin_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -23,6 +25,34 @@ func TestSubmitTellsWhatCameOfIt(t *testing.T) {
 	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=300ms")
 	w.expect(1, "", "timed out", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=100ms")
 	if n := w.effects(name); n != 1 {
+		t.Errorf("%d effects", n)
+	}
+}
+
+// TestSubmittingFromTwentyProcesses at once is one submission, and one effect.
+func TestSubmittingFromTwentyProcesses(t *testing.T) {
+	w := newWorld(t)
+	w.template("works", "/plain/orders")
+	var first, before atomic.Int32
+	var processes sync.WaitGroup
+	for range 20 {
+		processes.Go(func() {
+			switch got := w.taskonce("submit", "works", "--key", "a", "-p", "order=7"); {
+			case got.code == 0 && strings.HasSuffix(got.out, " submitted\n"):
+				first.Add(1)
+			case got.code == 0 && strings.Contains(got.out, "submitted before, with the same template and parameters"):
+				before.Add(1)
+			default:
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	processes.Wait()
+	if first.Load() != 1 || before.Load() != 19 {
+		t.Errorf("%d were the first, and %d came later", first.Load(), before.Load())
+	}
+	w.expect(0, "a Success/Applied\n", "", "wait", "a")
+	if n := w.effects("a"); n != 1 {
 		t.Errorf("%d effects", n)
 	}
 }
