@@ -35,7 +35,8 @@ func releases(t *testing.T) []string {
 }
 
 // upgrade starts this operator on the kinds of an earlier release, and then installs these kinds under it. What was
-// stored before reads as it did, takes an update that changes nothing, and is replayed.
+// stored before reads as it did, takes an update that changes nothing, and is replayed; and so does what the earlier
+// operator goes on to store where the kinds were the first to be upgraded.
 func (w *world) upgrade(release string) {
 	w.Helper()
 	w.install("-f", filepath.Join(release, "crds.yaml"))
@@ -62,6 +63,14 @@ func (w *world) upgrade(release string) {
 		w.Errorf("%d effects; %+v", w.effects(namespace, "between"), again.Status)
 	}
 	w.replayed(namespace, "finished")
+
+	w.Log("what the earlier operator writes under these kinds")
+	beside := w.newNamespace()
+	w.template(beside, "plain", "plain", "}}")
+	for _, object := range w.store(beside, filepath.Join(release, "objects.yaml")) {
+		w.unchanged(object)
+	}
+	w.replayed(beside, "finished")
 	removeOperator(w, namespace, operator)
 	removeKinds(w, namespace, operator)
 }
