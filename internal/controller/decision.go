@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,6 +53,9 @@ func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
 
 // recordLeft returns the record of an action whose submission is gone, or nil.
 func (r *Submissions) recordLeft(ctx context.Context, action types.NamespacedName) (*v1alpha1.TaskRecord, error) {
+	if len(content.IsLabelValue(action.Name)) > 0 {
+		return nil, nil // a decision can name anything; no submission has such a name
+	}
 	records, err := r.Records.OfSubmission(ctx, action.Namespace, action.Name)
 	for i := range records {
 		if records[i].Spec.Action != nil {

@@ -25,6 +25,9 @@ func (r *Submissions) eachJudged(ctx context.Context, namespace string, visit fu
 // expireDecision removes a judged decision whose record is gone. Any other says from then on which record it goes with,
 // and when to look again.
 func (r *Submissions) expireDecision(ctx context.Context, decision *v1alpha1.TaskDecision) error {
+	if decision.Status.State == "" {
+		return nil // a status that somebody emptied: the reconciler takes it for pending
+	}
 	record, err := r.recordOf(ctx, decision)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"regexp"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -262,10 +263,14 @@ var _ = Describe("A decision", func() {
 		w.expectDecision(decision, v1alpha1.DecisionRefused)
 	})
 
-	It("about a submission that never was is refused", func() {
-		decision := w.decideBy(v1alpha1.TaskDecisionSpec{Submission: "nobody", UID: "x", Action: v1alpha1.DecisionCancel, Reason: "why"})
-		w.run("nobody")
-		w.expectDecision(decision, v1alpha1.DecisionRefused)
+	It("about a submission that never was is refused, whatever it is called", func() {
+		for _, name := range []string{"nobody", "a/b", "..", "no name at all", strings.Repeat("x", 253)} {
+			decision := w.decideBy(v1alpha1.TaskDecisionSpec{Submission: name, UID: "x", Action: v1alpha1.DecisionCancel, Reason: "why"})
+			_, err := w.pass(name)
+			Expect(err).NotTo(HaveOccurred(), name)
+			w.expectDecision(decision, v1alpha1.DecisionRefused)
+		}
+		w.sweep()
 	})
 
 	It("names the record of a submission that is gone (hazard 13)", func() {
