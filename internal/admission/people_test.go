@@ -1,6 +1,8 @@
 package admission_test
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -82,6 +84,57 @@ var _ = Describe("Who did what", func() {
 		run(namespace, approve, "replace", "-f", "-") // drops the annotation, which comes back
 		Expect(annotation("taskdecision", "yes", "decided-by")).To(Equal("bob"))
 		Expect(refused(namespace, "", "annotate", "--overwrite", "taskdecision", "yes", "taskonce.dev/decided-by=ann")).To(ContainSubstring("cannot be changed"))
+	})
+
+	Describe("where the approver must be another person", func() {
+		approved := func(name string) string {
+			return run(namespace, "", "get", "taskdecision", name, "-o=jsonpath={.status.state}: {.status.message}")
+		}
+		BeforeEach(func() {
+			apply(namespace, template("work", map[string]any{"approval": map[string]any{"required": true, "distinctFromSubmitter": true}}))
+			run(namespace, "", "create", "rolebinding", "approvers", "--clusterrole=taskonce-approver", "--group=approvers")
+		})
+
+		It("lets no member of a group of approvers approve what they submitted", func() {
+			run(namespace, theirs.manifest(), "create", "--as=ann", "--as-group=approvers", "-f", "-")
+			stands(namespace, "grant-42", "Pending/AwaitingApproval")
+			run(namespace, decision("own", "Approve", namespace, "grant-42"), "create", "--as=ann", "--as-group=approvers", "-f", "-")
+			Eventually(approved).WithArguments("own").Should(Equal("Refused: who submitted it cannot approve it"))
+			Expect(receiver.of(namespace, "grant-42")).To(BeZero())
+			run(namespace, decision("another", "Approve", namespace, "grant-42"), "create", "--as=cem", "--as-group=approvers", "-f", "-")
+			stands(namespace, "grant-42", "Success/Applied")
+			Expect(run(namespace, "", "get", "taskrecords", "-o=jsonpath={.items[0].spec.action.submitter} {.items[0].spec.action.approval.by}: {.items[0].spec.action.approval.reason}")).
+				To(Equal("ann cem: it is in order"))
+			Expect(run(namespace, "", "get", "taskrecords", "-o=jsonpath={.items[0].spec.action.approval.at}")).NotTo(BeEmpty())
+		})
+
+		It("waits for ever where the submitter is unknown, since the webhook was down", func() {
+			door.close()
+			run(namespace, theirs.manifest(), "create", "--as=ann", "-f", "-")
+			door.open()
+			stands(namespace, "grant-42", "Pending/AwaitingApproval")
+			run(namespace, decision("yes", "Approve", namespace, "grant-42"), "create", "--as=bob", "-f", "-")
+			run(namespace, theirs.manifest(), "apply", "--as=bob", "-f", "-") // which names nobody either
+			Eventually(func() string { return get(namespace, "grant-42").Status.Message }).Should(ContainSubstring("the submitter is unknown"))
+			Expect(approved("yes")).To(Equal("Pending:"))
+			Expect(receiver.of(namespace, "grant-42")).To(BeZero())
+		})
+	})
+
+	It("stays as it was decided, however often it is applied", func() {
+		apply(namespace, template("work", map[string]any{"approval": map[string]any{"required": true}}))
+		for i, how := range [][]string{{"apply", "--as=bob", "-f", "-"}, {"apply", "--server-side", "-f", "-"}} { // the latter needs the right to patch
+			one := submission{name: fmt.Sprintf("grant-%d", i), template: "work", parameters: `{"order":"7"}`}
+			run(namespace, one.manifest(), "create", "--as=ann", "-f", "-")
+			stands(namespace, one.name, "Pending/AwaitingApproval")
+			yes := decision("yes-"+one.name, "Approve", namespace, one.name)
+			run(namespace, yes, how...)
+			stands(namespace, one.name, "Success/Applied")
+			before := run(namespace, "", "get", "taskdecision", "yes-"+one.name, "-o=yaml")
+			Expect(before).To(ContainSubstring("state: Applied"))
+			run(namespace, yes, how...)
+			Expect(run(namespace, "", "get", "taskdecision", "yes-"+one.name, "-o=yaml")).To(Equal(before))
+		}
 	})
 
 	It("is needed: without the webhook no decision is made", func() {
