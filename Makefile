@@ -38,6 +38,14 @@ demo: controlplane ## Play every hazard against a real API server, and count the
 demo-sql: controlplane databases ## The same for a change in PostgreSQL: lost answers, and kills around COMMIT.
 	go run ./test/demosql
 
+.PHONY: observe
+observe: controlplane prometheus ## Play a load whose outcome is known, and compare every metric, alert and panel with it.
+	go run ./test/observe
+
+.PHONY: picture
+picture: controlplane prometheus ## The same, and draw the dashboard that the README shows.
+	go run ./test/observe --picture docs/dashboard.svg
+
 .PHONY: dev
 dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the state is kept between runs.
 	@go build -o bin/dev ./test/dev && exec bin/dev

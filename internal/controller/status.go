@@ -19,6 +19,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 		return nil
 	}
 	failpoint.Here(failpoint.BeforeStatus)
+	created := r.pace.created(subject.action, subject.submission) // once it has ended, it leaves the cache, and is not known any more
 	updated := subject.submission.DeepCopy()
 	updated.Status = status
 	span := r.spanOfStatus(subject, &status)
@@ -34,7 +35,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	}
 	failpoint.Here(failpoint.AfterStatus)
 	logStatus(ctx, &status)
-	r.tellStatus(subject, subject.submission, &status)
+	r.tellStatus(subject, subject.submission, created, &status)
 	subject.submission = updated
 	if status.Phase.Terminal() {
 		r.memory.settle(subject.action, updated.UID)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,7 +56,7 @@ func (r *Submissions) tellStored(subject *subject, before, stored *v1alpha1.Task
 }
 
 // tellStatus tells of a status that was written, where it says something else than before.
-func (r *Submissions) tellStatus(subject *subject, before *v1alpha1.TaskSubmission, status *v1alpha1.TaskSubmissionStatus) {
+func (r *Submissions) tellStatus(subject *subject, before *v1alpha1.TaskSubmission, created time.Time, status *v1alpha1.TaskSubmissionStatus) {
 	if r.Observer == nil || (before.Status.Phase == status.Phase && before.Status.Reason == status.Reason) {
 		return
 	}
@@ -63,7 +64,7 @@ func (r *Submissions) tellStatus(subject *subject, before *v1alpha1.TaskSubmissi
 	ours := record != nil && record.Spec.Key == subject.key && status.Reason != v1alpha1.ReasonKeyReused
 	r.tell(subject, &telemetry.Transition{
 		Kind: telemetry.Projected, Submission: before, From: standingOf(&before.Status), To: telemetry.State{Phase: status.Phase, Reason: status.Reason},
-		Message: status.Message, Echo: ours && record.Spec.Action.Submission.UID == before.UID, Created: r.pace.created(subject.action, before),
+		Message: status.Message, Echo: ours && record.Spec.Action.Submission.UID == before.UID, Created: created,
 	})
 }
 

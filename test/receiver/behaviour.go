@@ -14,6 +14,8 @@ const (
 	busyFor = "2"
 	// lateBy is longer than the time-out of any caller in the demo.
 	lateBy = 4 * time.Second
+	// slowBy is long enough for others to wait for a place meanwhile.
+	slowBy = 1500 * time.Millisecond
 	// slowToTell is long enough for a status that says what is awaited.
 	slowToTell = time.Second
 )
@@ -29,6 +31,8 @@ func (r *receiver) behaviours() map[string]behaviour {
 		"hold":       r.hold,
 		"late":       r.late,
 		"idempotent": r.idempotent,
+		"slow":       r.slow,
+		"refuse":     r.refuse,
 	}
 }
 
@@ -78,6 +82,17 @@ func (r *receiver) hold(w http.ResponseWriter, c call) {
 func (r *receiver) late(w http.ResponseWriter, c call) {
 	time.Sleep(r.lateBy)
 	r.plain(w, c)
+}
+
+// slow takes its time, and then applies and answers.
+func (r *receiver) slow(w http.ResponseWriter, c call) {
+	time.Sleep(r.slowBy)
+	r.plain(w, c)
+}
+
+// refuse does not apply it, and never will.
+func (r *receiver) refuse(w http.ResponseWriter, _ call) {
+	answer(w, http.StatusUnprocessableEntity, map[string]string{"error": "this cannot be done"})
 }
 
 // idempotent applies a key once, whatever it is sent. The answer to the first call is lost, the second call is

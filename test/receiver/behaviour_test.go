@@ -139,3 +139,15 @@ func TestListenOpensAnAddress(t *testing.T) {
 	b := setUp(t, false)
 	b.admin("listen?address=127.0.0.1:0")
 }
+
+func TestSlowAppliesAndRefuseDoesNot(t *testing.T) {
+	b := setUp(t, false)
+	if status, _, _ := b.call("/slow/x", "ns/a"); status != http.StatusOK {
+		t.Errorf("slow answered %d", status)
+	}
+	if status, _, _ := b.call("/refuse/x", "ns/b"); status != http.StatusUnprocessableEntity {
+		t.Errorf("refuse answered %d", status)
+	}
+	b.expect("ns/a", 1, 1)
+	b.expect("ns/b", 1, 0)
+}

@@ -20,6 +20,8 @@ type receiver struct {
 	log *ledger.Log
 	// lateBy is how long after a call "late" applies it.
 	lateBy time.Duration
+	// slowBy is how long "slow" takes.
+	slowBy time.Duration
 	// slowToTell is how long a check takes on an effect whose connection was cut.
 	slowToTell time.Duration
 
@@ -44,7 +46,7 @@ type receipt struct {
 
 func newReceiver(log *ledger.Log) *receiver {
 	return &receiver{
-		log: log, lateBy: lateBy, slowToTell: slowToTell,
+		log: log, lateBy: lateBy, slowBy: slowBy, slowToTell: slowToTell,
 		receipts: map[string]receipt{}, calls: map[string]int{}, released: make(chan struct{}),
 	}
 }

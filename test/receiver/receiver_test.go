@@ -35,7 +35,7 @@ func setUp(t *testing.T, reuse bool) *bench {
 		t.Fatal(err)
 	}
 	r := newReceiver(log)
-	r.lateBy, r.slowToTell = 100*time.Millisecond, 10*time.Millisecond
+	r.lateBy, r.slowBy, r.slowToTell = 100*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	server := newServer(r)
 	b.url = "http://" + listener.Addr().String()
 	go func() { _ = server.Serve(listener) }()

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/receiver/ledger"
+)
+
+const (
+	template = "template"
+	phase    = "phase"
+	reason   = "reason"
+	effect   = "effect"
+	outcome  = "outcome"
+	found    = "found"
+	result   = "result"
+)
+
+// counters are what every counter of the operator's must say, and every histogram's count.
+func (f *facts) counters() map[string]expectation {
+	all := map[string]expectation{
+		"taskonce_sweep_failures_total": {}, "taskonce_duplicates_total": f.duplicates(), "taskonce_recoveries_total": f.recoveries(),
+	}
+	finished, replayed, conflicts := expectation{}, expectation{}, expectation{}
+	begun, attempts := expectation{}, expectation{}
+	for i := range f.submissions {
+		s := &f.submissions[i]
+		of, status := s.Spec.TemplateRef.Name, &s.Status
+		calls, outcomes := f.of(ledger.Call, s.Name), f.outcomes(s.Name)
+		begun.add(float64(len(calls)), template, of, effect, "http")
+		for _, came := range outcomes {
+			attempts.add(1, template, of, effect, "http", outcome, string(came))
+		}
+		if status.Phase.Terminal() {
+			finished.add(1, template, of, phase, string(status.Phase), reason, string(status.Reason))
+		}
+		if status.Reason == v1alpha1.ReasonAlreadyApplied || status.Reason == v1alpha1.ReasonBusinessKeyConflict {
+			conflicts.add(1, template, of)
+			begun.add(1, template, of, effect, "http")
+			attempts.add(1, template, of, effect, "http", outcome, "NeverSent")
+		}
+		replayed.add(f.has(func(c sent) bool { return c.key == s.Name && c.again }), template, of, phase, string(status.Phase))
+	}
+	all["taskonce_submissions_finished_total"], all["taskonce_submissions_replayed_total"] = finished, replayed
+	all["taskonce_business_key_conflicts_total"] = conflicts
+	all["taskonce_attempts_begun_total"], all["taskonce_attempts_total"] = begun, attempts
+	all["taskonce_submission_duration_seconds_count"] = finished.by(template, phase)
+	all["taskonce_queue_duration_seconds_count"] = begun.by(template)
+	all["taskonce_effect_duration_seconds_count"] = without(attempts, outcome, "NeverSent")
+	return all
+}
+
+// duplicates are those that were sent one after another, so that each client knows what it found. Nobody knows that of the
+// race.
+func (f *facts) duplicates() expectation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := expectation{}
+	for _, s := range f.sent {
+		if s.found != "" {
+			all.add(1, template, s.template, found, s.found)
+		}
+	}
+	return all
+}
+
+// recoveries are what became of calls whose answer was lost.
+func (f *facts) recoveries() expectation {
+	all := expectation{}
+	for i := range f.submissions {
+		of, name := f.submissions[i].Spec.TemplateRef.Name, f.submissions[i].Name
+		calls := f.of(ledger.Call, name)
+		switch {
+		case of == "charge" && len(f.of(ledger.Check, name)) > 0:
+			all.add(1, template, of, result, "VerifiedApplied")
+		case of == "letter" && len(calls) > 0:
+			all.add(1, template, of, result, "AskedPerson")
+		case of == "repeat" && len(calls) > 2:
+			all.add(1, template, of, result, "AppliedByRepeat")
+		}
+	}
+	for _, decision := range f.decisions {
+		switch decision.Action {
+		case v1alpha1.DecisionConfirmApplied:
+			all.add(1, template, "letter", result, "ConfirmedApplied")
+		case v1alpha1.DecisionConfirmNotApplied:
+			all.add(1, template, "letter", result, "ConfirmedNotApplied")
+		}
+	}
+	return all
+}
+
+// gauges are what every gauge of the operator's must say that does not change with time.
+func (f *facts) gauges() map[string]expectation {
+	standing, awaiting, queued, inFlight := expectation{}, expectation{}, expectation{}, expectation{}
+	for i := range f.submissions {
+		s := &f.submissions[i]
+		of, status := s.Spec.TemplateRef.Name, &s.Status
+		if status.Phase.Terminal() {
+			continue
+		}
+		standing.add(1, template, of, phase, string(status.Phase), reason, string(status.Reason))
+		switch status.Reason {
+		case v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonAwaitingApproval:
+			awaiting.add(1, template, of, reason, string(status.Reason))
+		case v1alpha1.ReasonLimitReached:
+			queued.add(1, template, of)
+		}
+		if open := len(f.of(ledger.Call, s.Name)) - len(f.outcomes(s.Name)); open > 0 {
+			inFlight.add(float64(open), template, of)
+		}
+	}
+	limits, ready, healthy := expectation{}, expectation{}, expectation{}
+	for i := range f.templates {
+		of := f.templates[i].Name
+		limits.add(float64(f.templates[i].Spec.Limits.MaxInFlight), template, of)
+		for _, condition := range f.templates[i].Status.Conditions {
+			good := map[bool]float64{true: 1}[condition.Status == "True"]
+			switch condition.Type {
+			case v1alpha1.ConditionReady:
+				ready.add(good, template, of)
+			case v1alpha1.ConditionReceiverHealthy:
+				healthy.add(good, template, of)
+			}
+		}
+	}
+	return map[string]expectation{
+		"taskonce_submissions": standing, "taskonce_submissions_awaiting_decision": awaiting,
+		"taskonce_attempts_queued": queued, "taskonce_attempts_in_flight": inFlight, "taskonce_attempts_in_flight_limit": limits,
+		"taskonce_template_ready": ready, "taskonce_receiver_healthy": healthy, "taskonce_max_in_flight": {"": 512},
+		"taskonce_webhook_certificate_not_before_timestamp_seconds": {"": float64(f.certificate.NotBefore.Unix())},
+		"taskonce_webhook_certificate_not_after_timestamp_seconds":  {"": float64(f.certificate.NotAfter.Unix())},
+	}
+}
+
+// failing are the templates of whose attempts more than half were refused or not answered.
+func (f *facts) failing() (all []string) {
+	heard, bad := map[string]float64{}, map[string]float64{}
+	for id, n := range f.counters()["taskonce_attempts_total"] {
+		labels := labelsOf(id)
+		switch labels[outcome] {
+		case "NotApplied", "Unknown":
+			bad[labels[template]] += n
+			fallthrough
+		case "Applied":
+			heard[labels[template]] += n
+		}
+	}
+	for name, n := range bad {
+		if n/heard[name] > 0.5 {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func without(e expectation, label, value string) expectation {
+	kept := expectation{}
+	for id, n := range e {
+		if labelsOf(id)[label] != value {
+			kept[id] = n
+		}
+	}
+	return kept
+}
+
+func number(text string) float64 {
+	n, _ := strconv.ParseFloat(text, 64) // a label that Prometheus writes
+	return n
+}
