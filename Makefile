@@ -1,5 +1,5 @@
-# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB and Node, which are installed from
-# Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
+# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB, Prometheus and Node, which are
+# installed from Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
 # downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
