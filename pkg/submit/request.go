@@ -26,7 +26,7 @@ func (s *Submission) create(ctx context.Context) sent {
 	ctx, cancel := context.WithTimeout(ctx, s.client.requestTimeout())
 	defer cancel()
 	object := s.object.DeepCopy()
-	trace(ctx, object)
+	carryTrace(ctx, object)
 	if err := s.client.API.Create(ctx, object); err != nil {
 		return sent{err: err}
 	}

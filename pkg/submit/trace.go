@@ -9,9 +9,9 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-// trace has the operator, and the receiver after it, continue the span of ctx, where there is one and the action names no
+// carryTrace has the operator, and the receiver after it, continue the span of ctx, where there is one and the action names no
 // other.
-func trace(ctx context.Context, object *v1alpha1.TaskSubmission) {
+func carryTrace(ctx context.Context, object *v1alpha1.TaskSubmission) {
 	if object.Annotations[v1alpha1.AnnotationTraceparent] != "" {
 		return
 	}

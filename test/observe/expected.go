@@ -93,44 +93,48 @@ func (f *facts) recoveries() expectation {
 
 // gauges are what every gauge of the operator's must say that does not change with time.
 func (f *facts) gauges() map[string]expectation {
-	standing, awaiting, queued, inFlight := expectation{}, expectation{}, expectation{}, expectation{}
-	for i := range f.submissions {
-		s := &f.submissions[i]
-		of, status := s.Spec.TemplateRef.Name, &s.Status
-		if status.Phase.Terminal() {
-			continue
-		}
-		standing.add(1, template, of, phase, string(status.Phase), reason, string(status.Reason))
-		switch status.Reason {
-		case v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonAwaitingApproval:
-			awaiting.add(1, template, of, reason, string(status.Reason))
-		case v1alpha1.ReasonLimitReached:
-			queued.add(1, template, of)
-		}
-		if open := len(f.of(ledger.Call, s.Name)) - len(f.outcomes(s.Name)); open > 0 {
-			inFlight.add(float64(open), template, of)
-		}
-	}
-	limits, ready, healthy := expectation{}, expectation{}, expectation{}
-	for i := range f.templates {
-		of := f.templates[i].Name
-		limits.add(float64(f.templates[i].Spec.Limits.MaxInFlight), template, of)
-		for _, condition := range f.templates[i].Status.Conditions {
-			good := map[bool]float64{true: 1}[condition.Status == "True"]
-			switch condition.Type {
-			case v1alpha1.ConditionReady:
-				ready.add(good, template, of)
-			case v1alpha1.ConditionReceiverHealthy:
-				healthy.add(good, template, of)
-			}
-		}
-	}
-	return map[string]expectation{
-		"taskonce_submissions": standing, "taskonce_submissions_awaiting_decision": awaiting,
-		"taskonce_attempts_queued": queued, "taskonce_attempts_in_flight": inFlight, "taskonce_attempts_in_flight_limit": limits,
-		"taskonce_template_ready": ready, "taskonce_receiver_healthy": healthy, "taskonce_max_in_flight": {"": 512},
+	all := map[string]expectation{
+		"taskonce_submissions": {}, "taskonce_submissions_awaiting_decision": {},
+		"taskonce_attempts_queued": {}, "taskonce_attempts_in_flight": {}, "taskonce_attempts_in_flight_limit": {},
+		"taskonce_template_ready": {}, "taskonce_receiver_healthy": {}, "taskonce_max_in_flight": {"": 512},
 		"taskonce_webhook_certificate_not_before_timestamp_seconds": {"": float64(f.certificate.NotBefore.Unix())},
 		"taskonce_webhook_certificate_not_after_timestamp_seconds":  {"": float64(f.certificate.NotAfter.Unix())},
+	}
+	for i := range f.submissions {
+		f.addStanding(all, &f.submissions[i])
+	}
+	for i := range f.templates {
+		addTemplate(all, &f.templates[i])
+	}
+	return all
+}
+
+// addStanding adds a submission that has not finished.
+func (f *facts) addStanding(all map[string]expectation, s *v1alpha1.TaskSubmission) {
+	of, status := s.Spec.TemplateRef.Name, &s.Status
+	if status.Phase.Terminal() {
+		return
+	}
+	all["taskonce_submissions"].add(1, template, of, phase, string(status.Phase), reason, string(status.Reason))
+	switch status.Reason {
+	case v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonAwaitingApproval:
+		all["taskonce_submissions_awaiting_decision"].add(1, template, of, reason, string(status.Reason))
+	case v1alpha1.ReasonLimitReached:
+		all["taskonce_attempts_queued"].add(1, template, of)
+	}
+	if open := len(f.of(ledger.Call, s.Name)) - len(f.outcomes(s.Name)); open > 0 {
+		all["taskonce_attempts_in_flight"].add(float64(open), template, of)
+	}
+}
+
+// addTemplate adds what a template says of itself.
+func addTemplate(all map[string]expectation, t *v1alpha1.TaskTemplate) {
+	all["taskonce_attempts_in_flight_limit"].add(float64(t.Spec.Limits.MaxInFlight), template, t.Name)
+	names := map[string]string{v1alpha1.ConditionReady: "taskonce_template_ready", v1alpha1.ConditionReceiverHealthy: "taskonce_receiver_healthy"}
+	for _, condition := range t.Status.Conditions {
+		if name := names[condition.Type]; name != "" && condition.Status == "True" {
+			all[name].add(1, template, t.Name)
+		}
 	}
 }
 
