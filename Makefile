@@ -53,11 +53,12 @@ dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the 
 ##@ Development
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods, and the references of the plugin, of the metrics and of the operator's flags.
+generate: ## Generate the DeepCopy methods, and the references of the plugin, of the metrics and of the operator's flags, and docs/scale.md from what the bench measured.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
 	go run ./hack/clireference > $(OUT)/docs/cli.md
 	go run ./hack/metricsreference > $(OUT)/docs/metrics.md
 	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
+	go run ./hack/scalepage $(MEASURED) $(OUT)/docs
 
 .PHONY: manifests
 manifests: ## Generate the CRDs, the manager's ClusterRole, the PrometheusRule, and of config/ what is installed: dist/install.yaml and dist/chart.
@@ -160,19 +161,23 @@ chaos: controlplane ## Kill, stop and cut everything for DURATION, drawn from SE
 soak: controlplane ## Create and delete 5,000 submissions, and look for what they leave behind: about ten minutes.
 	TASKONCE_CYCLES=5000 go test -count=1 -timeout 60m -v -run '^TestController$$' ./internal/controller -ginkgo.focus 'What comes and goes' | grep -v '^=== '
 
+# Samples of the bench, of which docs/scale.md is made; BENCH is for its flags.
+MEASURED := test/bench/measured
+BENCH ?=
 N ?= 100000
 
-.PHONY: bench-growth
-bench-growth: controlplane ## What N finished submissions cost a running operator, beside none: start, memory, sweep.
-	go run ./test/growth -n $(N)
+.PHONY: bench
+bench: controlplane ## Measure what a submission costs, beside a bare client and Jobs, and write docs/scale.md anew.
+	go run ./test/bench --dir $(MEASURED) $(BENCH)
+	go run ./hack/scalepage $(MEASURED) docs
 
 .PHONY: bench-quick
-bench-quick: controlplane ## Measure rate and writes of the straight path beside a bare client's, in one run.
-	go run ./test/bench --quick
+bench-quick: controlplane ## Measure rate and requests of the straight path, in under two minutes.
+	go run ./test/bench --quick $(BENCH)
 
-.PHONY: bench
-bench: controlplane ## The same for longer: more pairs, latency at a gentle rate, a burst.
-	go run ./test/bench
+.PHONY: bench-growth
+bench-growth: controlplane ## What N finished submissions cost an operator that is started: time, memory, sweep.
+	go run ./test/bench --only=history --history=$(N) $(BENCH)
 
 .PHONY: alerts
 alerts: prometheus ## Judge the alert rules: when each fires, what it says, and when it does not.

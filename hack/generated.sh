@@ -17,6 +17,8 @@ compare config/prometheus/prometheusrule.yaml
 compare docs/cli.md
 compare docs/flags.md
 compare docs/metrics.md
+compare docs/scale.md
+compare docs/scale.svg
 # The whole folder: a CRD that nothing generates any more is stale too.
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 diff -ru dist "$fresh/dist" || stale=1

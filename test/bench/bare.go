@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/bench/report"
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -59,7 +61,7 @@ type specimen struct {
 
 // observe has the operator carry one submission out and returns all that it wrote.
 func (w *world) observe(ctx context.Context) (*specimen, error) {
-	namespace, err := w.prepare(ctx)
+	namespace, err := w.prepare(ctx, kind{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -96,18 +98,37 @@ func (w *world) observe(ctx context.Context) (*specimen, error) {
 	return nil, errors.New("the watch of records ended")
 }
 
+// bareLoad is how much the bare client does, as a load is.
+type bareLoad struct {
+	n, clients int
+	every      time.Duration
+}
+
 // bare measures a client that makes the operator's writes, and its clients', by itself, and does nothing else.
-func (w *world) bare(ctx context.Context, n, clients int) (Phase, error) {
+func (w *world) bare(ctx context.Context, l bareLoad) (report.Sample, error) {
 	namespace, err := w.plane.Namespace(ctx)
 	if err != nil {
-		return Phase{}, err
+		return report.Sample{}, err
 	}
-	return w.measure(ctx, n, func(ctx context.Context) error {
-		return inFlight(ctx, clients, n, func(ctx context.Context, i int) error {
+	var mu sync.Mutex
+	var took []time.Duration
+	sample, err := w.measure(ctx, l.n, func(ctx context.Context) error {
+		return paced(ctx, l.clients, l.n, l.every, func(ctx context.Context, i int) error {
+			begun := time.Now()
 			_, _, err := w.writeBare(ctx, submission(namespace, i))
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, time.Since(begun))
 			return err
 		})
 	})
+	if err != nil {
+		return sample, err
+	}
+	percentiles(&sample, took)
+	sample.Faults = bareFaults(&sample)
+	sample.Figures = w.bareSizes
+	return sample, nil
 }
 
 // writeBare makes the four writes of one submission, in order, and returns what is stored then.
@@ -137,19 +158,4 @@ func (s *specimen) fill(record, as *v1alpha1.TaskRecord, about *v1alpha1.TaskSub
 	record.Labels[v1alpha1.LabelSubmission] = about.Name
 	record.Spec.Key = about.Name
 	record.Spec.Action.Submission = v1alpha1.SubmissionRef{Name: about.Name, UID: about.UID}
-}
-
-// Bytes is the stored size of the objects, as JSON.
-type Bytes struct {
-	Submission int `json:"submission"`
-	Record     int `json:"record"`
-}
-
-func sizeOf(submission *v1alpha1.TaskSubmission, record *v1alpha1.TaskRecord) (Bytes, error) {
-	first, err := json.Marshal(submission)
-	if err != nil {
-		return Bytes{}, err
-	}
-	second, err := json.Marshal(record)
-	return Bytes{Submission: len(first), Record: len(second)}, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/test/bench/report"
 )
 
 // follower watches the submissions of a namespace, as a client would that wants to know their ends.
@@ -126,17 +126,29 @@ func (f *follower) close() {
 	<-f.over
 }
 
-// tell adds to a phase what was seen of it. To be called after close.
-func (f *follower) tell(phase *Phase) {
-	var latencies []time.Duration
+// tell adds to a sample what was seen of it. To be called after close.
+func (f *follower) tell(sample *report.Sample) {
+	var took []time.Duration
 	for _, e := range f.ends {
 		latency := e.at.Sub(e.begun)
-		latencies = append(latencies, latency)
+		took = append(took, latency)
 		if latency < lifecycle.QuietFor {
-			phase.Hasty += e.between
+			sample.Hasty += e.between
 		}
 	}
-	slices.Sort(latencies)
-	phase.P50, phase.P95 = latencies[len(latencies)/2], latencies[len(latencies)*95/100]
-	phase.Between = f.between
+	percentiles(sample, took)
+	sample.Between = f.between
+}
+
+// seen waits until so many statuses were shown on the way.
+func (f *follower) seen(ctx context.Context, n int) error {
+	return until(ctx, "what was submitted to be seen", func(context.Context) (bool, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		sum := 0
+		for _, count := range f.between {
+			sum += count
+		}
+		return sum >= n, nil
+	})
 }

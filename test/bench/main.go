@@ -2,15 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
-	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/taskonce/taskonce/test/bench/report"
 )
 
 func main() {
@@ -22,15 +26,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
+	ctrl.SetLogger(logr.Discard()) // envtest's own words are of no use here
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	report, err := Run(ctx, options, os.Stderr)
+	results, err := Run(ctx, options, os.Stderr)
 	stop()
-	if err == nil {
-		report.print(os.Stdout)
-		err = report.save(options.JSON)
-	}
-	if err == nil && len(report.Faults) > 0 {
-		err = errors.New("the straight path does not cost what it should")
+	results.Print(os.Stdout)
+	if err == nil && len(results.Faults()) > 0 {
+		err = errors.New("what was measured did not go as it should")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -38,72 +40,98 @@ func main() {
 	}
 }
 
-// Options says what is measured.
+// Options says what is measured, and how much of it.
 type Options struct {
-	Pairs       int           // how often both sides are measured, in turns
-	Submissions int           // in each measurement
-	InFlight    int           // how many clients there are, each with one submission at a time
-	Gentle      time.Duration // how long latency is measured at a gentle rate; 0: not at all
-	Burst       int           // how many submissions are created without waiting for any end; 0: none
-	JSON        string        // a file for the report; empty: none
+	Sections    []string
+	Dir         string // where samples are kept, one file for each section; empty: nowhere
+	Keep        bool   // only what is missing there is measured
+	Profile     string // a folder for profiles; empty: none
+	Pairs       int    // how often sides are measured, in turns
+	Submissions int    // in each measurement
+	Gentle      int    // how many are made at a gentle rate
+	Each        int    // of each way
+	Waiting     int    // how many wait when memory is measured
+	Work        int    // how many are carried out before memory is measured
+	History     int    // how many have finished when an operator is started
+	Orphans     int    // how many were under way when an operator was killed
+	Timeout     int    // of their attempts, in seconds
+	Rest        int    // seconds that an operator is left alone before its memory is measured
 }
 
-// quick and full are what is measured unless flags say otherwise.
+// quick, full and small are what is measured unless flags say otherwise.
 var (
-	quick = Options{Pairs: 3, Submissions: 200, InFlight: 32}
-	full  = Options{Pairs: 5, Submissions: 1000, InFlight: 32, Gentle: 10 * time.Second, Burst: 1000}
+	quick = Options{
+		Sections: []string{report.SectionRate, report.SectionWays}, Pairs: 2, Submissions: 200, Each: 20,
+	}
+	full = Options{
+		Sections: names(), Pairs: 5, Submissions: 1000, Gentle: 150, Each: 100,
+		Waiting: 10_000, Work: 5_000, History: 100_000, Orphans: 1000, Timeout: 45, Rest: 130,
+	}
 )
+
+// numbers are the flags that are numbers.
+func (o *Options) numbers() map[string]*int {
+	return map[string]*int{
+		"pairs": &o.Pairs, "submissions": &o.Submissions, "gentle": &o.Gentle, "each": &o.Each, "waiting": &o.Waiting,
+		"work": &o.Work, "history": &o.History, "orphans": &o.Orphans, "timeout": &o.Timeout, "rest": &o.Rest,
+	}
+}
+
+var usages = map[string]string{
+	"pairs":       "how often both sides are measured, in turns",
+	"submissions": "how many in each measurement of a rate; for a single client a tenth",
+	"gentle":      "how many are made, 10 a second, to see how long one takes",
+	"each":        "how many of each way through the lifecycle",
+	"waiting":     "how many wait when memory is measured",
+	"work":        "how many are carried out before memory is measured",
+	"history":     "how many have finished when an operator is started",
+	"orphans":     "how many attempts were under way when an operator was killed",
+	"timeout":     "of those attempts, in seconds",
+	"rest":        "how many seconds an operator is left alone before its memory is measured",
+}
 
 func parse(arguments []string, output io.Writer) (Options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(output)
-	isQuick := flags.Bool("quick", false, "measure less: three short pairs, no latency, no burst")
 	given := full
-	flags.IntVar(&given.Pairs, "pairs", full.Pairs, "how often operator and bare client are measured, in turns")
-	flags.IntVar(&given.Submissions, "submissions", full.Submissions, "how many in each measurement")
-	flags.IntVar(&given.InFlight, "in-flight", full.InFlight, "how many clients, each with one submission at a time")
-	flags.DurationVar(&given.Gentle, "gentle", full.Gentle, "how long latency is measured at 10 submissions a second; 0: not at all")
-	flags.IntVar(&given.Burst, "burst", full.Burst, "how many submissions are created in a burst, without waiting for any end; 0: none")
-	flags.StringVar(&given.JSON, "json", "", "write the report to this file, too")
+	isQuick := flags.Bool("quick", false, "measure rate and requests only, and less of both")
+	only := flags.String("only", "", "the sections, separated by commas: "+strings.Join(names(), ", "))
+	flags.StringVar(&given.Dir, "dir", "", "keep the samples in this folder, one file for each section")
+	flags.BoolVar(&given.Keep, "keep", false, "measure only what the folder has not, so that a run can be interrupted")
+	flags.StringVar(&given.Profile, "profile", "", "take profiles of the API server and the manager in the first pair, into this folder")
+	for name, number := range given.numbers() {
+		flags.IntVar(number, name, *number, usages[name])
+	}
 	if err := flags.Parse(arguments); err != nil {
 		return Options{}, err
 	}
 	options := given
 	if *isQuick {
 		options = quick
-		flags.Visit(func(f *flag.Flag) { options.take(f.Name, given) })
+		options.Dir, options.Keep, options.Profile = given.Dir, given.Keep, given.Profile
+		flags.Visit(func(f *flag.Flag) {
+			if number := given.numbers()[f.Name]; number != nil {
+				*options.numbers()[f.Name] = *number
+			}
+		})
 	}
-	if flags.NArg() > 0 || options.Pairs < 1 || options.Submissions < 1 || options.InFlight < 1 {
-		return Options{}, errors.New("there are flags only, and pairs, submissions and clients must be at least 1")
+	if *only != "" {
+		options.Sections = strings.Split(*only, ",")
 	}
-	return options, nil
+	if flags.NArg() > 0 {
+		return Options{}, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
+	}
+	return options, options.check()
 }
 
-// take takes one field over.
-func (o *Options) take(name string, from Options) {
-	switch name {
-	case "pairs":
-		o.Pairs = from.Pairs
-	case "submissions":
-		o.Submissions = from.Submissions
-	case "in-flight":
-		o.InFlight = from.InFlight
-	case "gentle":
-		o.Gentle = from.Gentle
-	case "burst":
-		o.Burst = from.Burst
-	case "json":
-		o.JSON = from.JSON
+func (o *Options) check() error {
+	for _, name := range o.Sections {
+		if find(name) == nil {
+			return fmt.Errorf("there is no section %q; there are %s", name, strings.Join(names(), ", "))
+		}
 	}
-}
-
-func (r *Report) save(path string) error {
-	if path == "" {
-		return nil
+	if o.Pairs < 1 || o.Submissions < 10 || o.Keep && o.Dir == "" {
+		return errors.New("there must be at least 1 pair and 10 submissions, and --keep needs --dir")
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o600)
+	return nil
 }

@@ -2,19 +2,33 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
-// receiver answers every effect at once, and counts them by key.
+// Paths of the receiver, other than the one that answers at once.
+const (
+	pathBusy = "/busy" // refuses each key once
+	pathSlow = "/slow" // answers after slowness
+	pathHang = "/hang" // answers when it is let
+)
+
+const slowness = time.Second
+
+// receiver carries out effects, and counts them by key.
 type receiver struct {
 	url    string
 	server *http.Server
 
 	mu      sync.Mutex
 	effects map[string]int
+	refused map[string]bool
+	hanging int
+	let     chan struct{} // closed: nothing hangs any more
 }
 
 func startReceiver() (*receiver, error) {
@@ -22,14 +36,31 @@ func startReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + listener.Addr().String(), effects: map[string]int{}}
-	r.server = &http.Server{Handler: http.HandlerFunc(r.apply)} //nolint:gosec // its only client is the operator
+	r := &receiver{url: "http://" + listener.Addr().String(), effects: map[string]int{}, refused: map[string]bool{}, let: make(chan struct{})}
+	r.server = &http.Server{Handler: http.HandlerFunc(r.serve)} //nolint:gosec // its only client is the operator
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
 }
 
-func (r *receiver) apply(w http.ResponseWriter, request *http.Request) {
+func (r *receiver) close() error {
+	return r.server.Close()
+}
+
+func (r *receiver) serve(w http.ResponseWriter, request *http.Request) {
 	key := strings.Trim(request.Header.Get("Idempotency-Key"), `"`)
+	switch request.URL.Path {
+	case pathBusy:
+		if r.refuse(key) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+	case pathSlow:
+		time.Sleep(slowness)
+	case pathHang:
+		if !r.hang(request) {
+			return
+		}
+	}
 	r.mu.Lock()
 	r.effects[key]++
 	r.mu.Unlock()
@@ -37,17 +68,63 @@ func (r *receiver) apply(w http.ResponseWriter, request *http.Request) {
 	fmt.Fprintf(w, `{"receipt": %q, "points": 10}`, key)
 }
 
-// compare returns how many of the keys had exactly one effect, and a sentence for each other one and for each key that
-// nobody asked for.
-func (r *receiver) compare(keys []string) (once int, faults []string) {
+// refuse reports whether a key comes for the first time.
+func (r *receiver) refuse(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.refused[key]
+	r.refused[key] = true
+	return !before
+}
+
+// hang returns true when nothing hangs any more, and false when the caller has gone before.
+func (r *receiver) hang(request *http.Request) bool {
+	_, _ = io.Copy(io.Discard, request.Body) // the server notices that the caller has gone only after that
+	r.mu.Lock()
+	r.hanging++
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.hanging--
+		r.mu.Unlock()
+	}()
+	select {
+	case <-r.let:
+		return true
+	case <-request.Context().Done():
+		return false
+	}
+}
+
+func (r *receiver) hangs() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hanging
+}
+
+// release lets go on what hangs, and what would.
+func (r *receiver) release() {
+	close(r.let)
+}
+
+// total is how many effects there were.
+func (r *receiver) total() (sum int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, count := range r.effects {
+		sum += count
+	}
+	return sum
+}
+
+// compare returns a sentence for each key that did not have exactly one effect, and for each that nobody asked for.
+func (r *receiver) compare(keys []string) (faults []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	asked := map[string]bool{}
 	for _, key := range keys {
 		asked[key] = true
-		if r.effects[key] == 1 {
-			once++
-		} else {
+		if r.effects[key] != 1 {
 			faults = append(faults, fmt.Sprintf("%s had %d effects instead of 1", key, r.effects[key]))
 		}
 	}
@@ -56,5 +133,5 @@ func (r *receiver) compare(keys []string) (once int, faults []string) {
 			faults = append(faults, fmt.Sprintf("%q had %d effects, and nobody asked for it", key, count))
 		}
 	}
-	return once, faults
+	return faults
 }

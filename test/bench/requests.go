@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,19 +16,19 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/bench/report"
 )
 
-// Request is one kind of request to the API server.
-type Request struct {
-	Verb     string `json:"verb"`
-	Group    string `json:"group"`
-	Resource string `json:"resource"` // with its subresource, as in tasksubmissions/status
-	// Conflict: the API server refused it, since somebody had been first.
-	Conflict bool `json:"conflict,omitempty"`
+// request is one kind of request to the API server.
+type request struct {
+	verb     string
+	group    string
+	resource string // with its subresource, as in tasksubmissions/status
+	conflict bool   // the API server refused it, since somebody had been first
 }
 
 // requests counts requests.
-type requests map[Request]int
+type requests map[request]int
 
 var (
 	counter = regexp.MustCompile(`^apiserver_request_total\{(.*)\} ([0-9.e+]+)$`)
@@ -53,22 +54,22 @@ func parseRequests(metrics []byte) (requests, error) {
 			return nil, err
 		}
 		resource := strings.TrimSuffix(labels["resource"]+"/"+labels["subresource"], "/")
-		request := Request{Verb: labels["verb"], Group: labels["group"], Resource: resource, Conflict: labels["code"] == "409"}
-		if request.Verb != "WATCH" && reachable(request) {
-			counts[request] += int(count)
+		made := request{verb: labels["verb"], group: labels["group"], resource: resource, conflict: labels["code"] == "409"}
+		if made.verb != "WATCH" && reachable(made) {
+			counts[made] += int(count)
 		}
 	}
 	return counts, lines.Err()
 }
 
-// reachable says whether the operator's rights, or the bare client's work, reach so far. Leases and reviews are left
-// out: they come by time and not by submission.
-func reachable(r Request) bool {
-	switch r.Group {
-	case v1alpha1.GroupVersion.Group, bareGroup.Group, "events.k8s.io":
+// reachable says whether the operator's rights, the bare client's work or the Job controller's reach so far. Leases and
+// reviews are left out: they come by time and not by submission.
+func reachable(r request) bool {
+	switch r.group {
+	case v1alpha1.GroupVersion.Group, bareGroup.Group, "events.k8s.io", "batch":
 		return true
 	case "":
-		return r.Resource == "secrets" || r.Resource == "events"
+		return r.resource == "secrets" || r.resource == "events" || strings.HasPrefix(r.resource, "pods")
 	default:
 		return false
 	}
@@ -108,39 +109,38 @@ func (r requests) since(earlier requests) requests {
 	return fresh
 }
 
-func (r requests) sum(which func(Request) bool) (sum int) {
-	for request, count := range r {
-		if which(request) {
-			sum += count
+// counts tells who made which requests: the client what a straight path has of it, and a section knows better.
+func (r requests) counts() (counts []report.Count) {
+	for made, number := range r {
+		count := report.Count{Verb: made.verb, Group: made.group, Resource: made.resource, Conflict: made.conflict, Number: number, By: report.Operator}
+		switch {
+		case made.group == bareGroup.Group:
+			count.By = report.Bare
+		case isClientCreate(count):
+			count.By = byClient
+		case isTemplateStatus(count):
+			count.By = byTemplate
 		}
+		counts = append(counts, count)
 	}
-	return sum
-}
-
-func (r requests) sorted() []Request {
-	return slices.SortedFunc(maps.Keys(r), func(a, b Request) int {
-		return strings.Compare(a.Resource+" "+a.Verb, b.Resource+" "+b.Verb)
+	slices.SortFunc(counts, func(a, b report.Count) int {
+		return strings.Compare(a.Group+a.Resource+a.Verb+fmt.Sprint(a.Conflict), b.Group+b.Resource+b.Verb+fmt.Sprint(b.Conflict))
 	})
+	return counts
 }
 
-func isWrite(r Request) bool { return r.Verb != "GET" && r.Verb != "LIST" }
-
-func isBare(r Request) bool { return r.Group == bareGroup.Group }
+// Who makes requests beside those who are measured: a submission's client, and whoever has a template.
+const (
+	byClient   = "client"
+	byTemplate = "template"
+)
 
 // isClientCreate is the one request of the straight path that is the client's own.
-func isClientCreate(r Request) bool {
-	return r == Request{Verb: "POST", Group: v1alpha1.GroupVersion.Group, Resource: "tasksubmissions"}
-}
-
-func isOperatorWrite(r Request) bool {
-	return isWrite(r) && !isBare(r) && !isClientCreate(r) && !isTemplateStatus(r)
+func isClientCreate(c report.Count) bool {
+	return c.Verb == http.MethodPost && c.Group == v1alpha1.GroupVersion.Group && c.Resource == "tasksubmissions"
 }
 
 // isTemplateStatus reports whether a request says something of a template, which is none of a submission's cost.
-func isTemplateStatus(r Request) bool {
-	return r.Verb == "PUT" && r.Group == v1alpha1.GroupVersion.Group && r.Resource == "tasktemplates/status"
+func isTemplateStatus(c report.Count) bool {
+	return c.Verb == http.MethodPut && c.Group == v1alpha1.GroupVersion.Group && c.Resource == "tasktemplates/status"
 }
-
-func isOperatorGet(r Request) bool { return r.Verb == "GET" && !isBare(r) }
-
-func isOperatorList(r Request) bool { return r.Verb == "LIST" && !isBare(r) }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -21,77 +20,141 @@ import (
 
 const (
 	// patience is how long anything is waited for. It is no measure: a run that is slow is not wrong.
-	patience = 5 * time.Minute
+	patience = 30 * time.Minute
 	// sweepInterval of the manager is its default, said here because sweeps are requests that a verdict knows.
 	sweepInterval = 30 * time.Second
+	// warmUp is how many submissions each side sees before anything is measured.
+	warmUp = 64
 )
+
+// setting says what runs in a section's world beside etcd and kube-apiserver.
+type setting struct {
+	jobs      bool // the Job controller
+	admission bool // the webhooks and policies
+	idle      bool // whoever measures starts operators
+}
 
 // world is everything that is measured, or measured with.
 type world struct {
-	plane    *harness.ControlPlane
-	manager  *harness.Process
-	receiver *receiver
-	api      client.WithWatch // a client of the operator's kinds
-	bareAPI  client.Client
-	metrics  rest.Interface
-	specimen *specimen
+	setting    setting
+	options    Options
+	plane      *harness.ControlPlane
+	managers   []*harness.Process
+	kubeconfig string
+	webhooks   string // where managers serve theirs; empty: nowhere
+	receiver   *receiver
+	api        client.WithWatch // a client of the operator's kinds
+	bareAPI    client.Client
+	clients    *kubernetes.Clientset
+	specimen   *specimen
+	bareSizes  map[string]float64
+	profiled   bool
+	seeded     int64 // bytes of the history that is there
 
 	mu       sync.Mutex
 	expected []string // the receiver's keys of all that was submitted
 }
 
 // open brings everything up. What it returns must be shut, also on an error.
-func open(ctx context.Context) (w *world, err error) {
-	w = &world{}
-	if w.plane, err = harness.Start(harness.Options{CRDs: true}); err != nil {
+func open(ctx context.Context, s setting, options Options) (w *world, err error) {
+	w = &world{setting: s, options: options}
+	control := harness.Options{CRDs: true}
+	if s.jobs {
+		control.Controllers = []string{"job-controller"}
+	}
+	if w.plane, err = harness.Start(control); err != nil {
 		return w, err
 	}
 	if w.receiver, err = startReceiver(); err != nil {
 		return w, err
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := w.connect(); err != nil {
 		return w, err
 	}
-	if w.api, err = client.NewWithWatch(w.plane.Config, client.Options{Scheme: scheme}); err != nil {
+	if err := harness.Build(ctx, w.plane.Dir, "", "./cmd/manager"); err != nil {
 		return w, err
 	}
-	if w.bareAPI, err = bareClient(w.plane.Config); err != nil {
+	if w.kubeconfig, err = w.plane.ManagerKubeconfig(ctx); err != nil {
 		return w, err
 	}
-	clients, err := kubernetes.NewForConfig(w.plane.Config)
-	if err != nil {
-		return w, err
+	if s.admission {
+		return w, w.installAdmission(ctx)
 	}
-	w.metrics = clients.RESTClient()
-	err = w.startManager(ctx)
-	return w, err
+	return w, nil
 }
 
-// startManager builds the operator and starts it with the rights that it is installed with. It returns when it is ready.
-func (w *world) startManager(ctx context.Context) error {
-	if err := harness.Build(ctx, w.plane.Dir, "", "./cmd/manager"); err != nil {
+func (w *world) connect() (err error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return err
 	}
-	kubeconfig, err := w.plane.ManagerKubeconfig(ctx)
-	if err != nil {
+	if w.api, err = client.NewWithWatch(w.plane.Config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
-	w.manager, err = harness.Manager{
-		Program: filepath.Join(w.plane.Dir, "manager"), Kubeconfig: kubeconfig, Log: filepath.Join(w.plane.Dir, "manager.log"),
-		Flags: []string{"--sweep-interval=" + sweepInterval.String()},
-	}.Start(ctx)
+	if w.bareAPI, err = bareClient(w.plane.Config); err != nil {
+		return err
+	}
+	w.clients, err = kubernetes.NewForConfig(w.plane.Config)
 	return err
+}
+
+// restart has one operator run that is as installed, and both sides do what they will do. Where the setting is idle, it
+// only ends what runs.
+func (w *world) restart(ctx context.Context) (err error) {
+	w.killManagers()
+	if w.setting.idle {
+		return nil
+	}
+	if _, err = w.startManager(ctx); err != nil {
+		return err
+	}
+	if w.setting.admission {
+		if err := w.plane.AwaitWebhooks(ctx); err != nil {
+			return err
+		}
+	}
+	if w.specimen, err = w.observe(ctx); err != nil {
+		return err
+	}
+	if err := w.weigh(ctx); err != nil {
+		return fmt.Errorf("the bare client: %w", err)
+	}
+	if _, err = w.through(ctx, load{n: warmUp, clients: warmUp}); err != nil {
+		return err
+	}
+	_, err = w.bare(ctx, bareLoad{n: warmUp, clients: warmUp})
+	return err
+}
+
+// startManager starts an operator with the rights that it is installed with. It returns when it is ready.
+func (w *world) startManager(ctx context.Context, flags ...string) (*harness.Process, error) {
+	p, err := harness.Manager{
+		Program: filepath.Join(w.plane.Dir, "manager"), Kubeconfig: w.kubeconfig, Log: filepath.Join(w.plane.Dir, "manager.log"),
+		Webhooks: w.webhooks, Flags: append([]string{"--sweep-interval=" + sweepInterval.String()}, flags...),
+	}.Start(ctx)
+	if p != nil {
+		w.managers = append(w.managers, p)
+	}
+	return p, err
+}
+
+// killManagers ends all operators as a crash does.
+func (w *world) killManagers() {
+	for _, p := range w.managers {
+		p.Kill()
+	}
+	w.managers = nil
 }
 
 // shut ends what runs.
 func (w *world) shut() error {
-	var errs []error
-	if w.manager != nil {
-		w.manager.Kill() // nothing is under way, or nobody wants to know
+	if w == nil {
+		return nil
 	}
+	var errs []error
+	w.killManagers() // nothing is under way, or nobody wants to know
 	if w.receiver != nil {
-		errs = append(errs, w.receiver.server.Close())
+		errs = append(errs, w.receiver.close())
 	}
 	if w.plane != nil {
 		errs = append(errs, w.plane.Stop())
@@ -105,6 +168,13 @@ func (w *world) expect(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmis
 	defer w.mu.Unlock()
 	w.expected = append(w.expected, submission.Namespace+"/"+submission.Name)
 	return submission
+}
+
+// effectFaults compares the effects so far with what was submitted.
+func (w *world) effectFaults() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.receiver.compare(w.expected)
 }
 
 // until waits for what tells nobody when it is so.

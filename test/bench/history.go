@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/test/bench/report"
+)
+
+// history compares operators that are started on nothing with such as are started on what has finished, and measures how
+// what is due goes and how what a killed operator left is recovered.
+func history() section {
+	return section{name: report.SectionHistory, setting: setting{idle: true}, comparisons: func(o Options) []comparison {
+		of := func(name string, pairs int, measure func(context.Context, *world) (report.Sample, error)) comparison {
+			return comparison{name: name, pairs: pairs, sides: []side{{report.Operator, measure}}}
+		}
+		return []comparison{
+			of(report.Empty, o.Pairs, func(ctx context.Context, w *world) (report.Sample, error) { return w.started(ctx, 0) }),
+			of(report.Finished, o.Pairs, func(ctx context.Context, w *world) (report.Sample, error) {
+				if err := w.seed(ctx); err != nil {
+					return report.Sample{}, err
+				}
+				return w.started(ctx, o.History)
+			}),
+			of(report.Due, 1, func(ctx context.Context, w *world) (report.Sample, error) { return w.removed(ctx, o.Orphans) }),
+			of(report.Lost, 1, func(ctx context.Context, w *world) (report.Sample, error) {
+				if err := w.seed(ctx); err != nil {
+					return report.Sample{}, err
+				}
+				return w.recovered(ctx, o.Orphans)
+			}),
+		}
+	}}
+}
+
+// seed puts the history into etcd, once.
+func (w *world) seed(ctx context.Context) error {
+	if w.seeded > 0 {
+		return nil
+	}
+	namespace, err := w.model(ctx)
+	if err != nil {
+		return err
+	}
+	if w.seeded, err = w.remember(ctx, namespace, w.options.History, false); err != nil {
+		return err
+	}
+	_, err = w.sweep(ctx) // the API server must have seen what etcd has, or its own catching up is measured
+	return err
+}
+
+// model has an operator carry the specimen out, and returns a namespace for what is made after it.
+func (w *world) model(ctx context.Context) (string, error) {
+	if w.specimen == nil {
+		defer w.killManagers()
+		if _, err := w.startManager(ctx); err != nil {
+			return "", err
+		}
+		var err error
+		if w.specimen, err = w.observe(ctx); err != nil {
+			return "", err
+		}
+	}
+	return w.plane.Namespace(ctx)
+}
+
+// started starts an operator on n finished submissions, has it carry out one, and kills it.
+func (w *world) started(ctx context.Context, n int) (sample report.Sample, err error) {
+	namespace, err := w.plane.Namespace(ctx)
+	if err != nil {
+		return sample, err
+	}
+	begun := time.Now()
+	p, err := w.startManager(ctx)
+	defer w.killManagers()
+	if err != nil {
+		return sample, err
+	}
+	ready := time.Since(begun)
+	first, err := w.first(ctx, namespace, begun)
+	if err != nil {
+		return sample, err
+	}
+	sample.Figures = map[string]float64{report.Objects: float64(n), report.ReadySeconds: ready.Seconds(), report.FirstSeconds: first.Seconds(), report.SeededBytes: float64(w.seeded)}
+	for name, of := range map[string]func() (float64, error){
+		report.MemoryMiB:   func() (float64, error) { return residentMiB(p.PID()) },
+		report.ServerMiB:   w.apiServerMiB,
+		report.StoredBytes: func() (float64, error) { return w.etcd(ctx, etcdInUse) },
+		report.SweepSeconds: func() (float64, error) {
+			took, err := w.sweep(ctx)
+			return took.Seconds(), err
+		},
+	} {
+		if sample.Figures[name], err = of(); err != nil {
+			return sample, err
+		}
+	}
+	return sample, nil
+}
+
+// first creates template and submission, and returns when that has succeeded, counted from begun on.
+func (w *world) first(ctx context.Context, namespace string, begun time.Time) (time.Duration, error) {
+	if err := w.install(ctx, namespace, kind{}); err != nil {
+		return 0, err
+	}
+	f, err := follow(ctx, w.api, namespace)
+	if err != nil {
+		return 0, err
+	}
+	defer f.close()
+	err = w.submitAll(ctx, f, load{n: 1, clients: 1})
+	return time.Since(begun), err
+}
+
+// sweep is how long the requests of a sweep take that finds nothing.
+func (w *world) sweep(ctx context.Context) (time.Duration, error) {
+	begun := time.Now()
+	store := &record.Store{Client: w.api}
+	if err := store.EachDue(ctx, "", time.Now(), func(*v1alpha1.TaskRecord) {}); err != nil {
+		return 0, err
+	}
+	failed := &v1alpha1.TaskSubmissionList{}
+	err := w.api.List(ctx, failed, client.MatchingFields{"status.phase": string(v1alpha1.PhaseFailed)}, client.Limit(200))
+	return time.Since(begun), err
+}
+
+// removed puts n submissions there whose time is over, and measures until an operator has removed them.
+func (w *world) removed(ctx context.Context, n int) (sample report.Sample, err error) {
+	namespace, err := w.model(ctx)
+	if err != nil {
+		return sample, err
+	}
+	if _, err := w.remember(ctx, namespace, n, true); err != nil {
+		return sample, err
+	}
+	begun := time.Now()
+	defer w.killManagers()
+	if _, err := w.startManager(ctx); err != nil {
+		return sample, err
+	}
+	err = until(ctx, "what is due to be removed", func(ctx context.Context) (bool, error) {
+		left, err := w.left(ctx, namespace)
+		return left == 0, err
+	})
+	sample.Figures = map[string]float64{report.RemovedSeconds: time.Since(begun).Seconds(), report.Objects: float64(n)}
+	return sample, err
+}
+
+// left is how many submissions a namespace has.
+func (w *world) left(ctx context.Context, namespace string) (int, error) {
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("TaskSubmissionList"))
+	err := w.api.List(ctx, page, client.InNamespace(namespace), client.Limit(1))
+	count := len(page.Items)
+	if remaining := page.GetRemainingItemCount(); remaining != nil {
+		count += int(*remaining)
+	}
+	return count, err
+}
+
+// recovered kills an operator in the middle of n attempts whose receiver does not answer, starts another one, and
+// measures until that has done its first work and has recovered all of them.
+func (w *world) recovered(ctx context.Context, n int) (sample report.Sample, err error) {
+	most := fmt.Sprintf("--max-in-flight=%d", n+1)
+	if _, err := w.startManager(ctx, most); err != nil {
+		return sample, err
+	}
+	limits := map[string]any{"limits": map[string]any{"maxInFlight": int64(n)}}
+	same, err := w.through(ctx, load{n: n, clients: 32, kind: kind{spec: limits}})
+	if err != nil {
+		return sample, err
+	}
+	l := load{n: n, clients: 32, burst: true, kind: kind{path: pathHang, replaySafe: true, timeout: fmt.Sprintf("%ds", w.options.Timeout), spec: limits}}
+	namespace, err := w.prepare(ctx, l.kind, nil)
+	if err != nil {
+		return sample, err
+	}
+	other, err := w.plane.Namespace(ctx)
+	if err != nil {
+		return sample, err
+	}
+	f, err := follow(ctx, w.api, namespace)
+	if err != nil {
+		return sample, err
+	}
+	defer f.close()
+	if err := w.submit(ctx, f, l); err != nil {
+		return sample, err
+	}
+	err = until(ctx, "the receiver to have all calls", func(context.Context) (bool, error) { return w.receiver.hangs() == n, nil })
+	if err != nil {
+		return sample, err
+	}
+	w.killManagers()
+	w.receiver.release()
+	begun := time.Now()
+	defer w.killManagers()
+	if _, err := w.startManager(ctx, most); err != nil {
+		return sample, err
+	}
+	first, err := w.first(ctx, other, begun)
+	if err != nil {
+		return sample, err
+	}
+	err = w.awaitAll(ctx, f, l)
+	sample.Figures = map[string]float64{
+		report.Orphans: float64(n), report.TimeoutSeconds: float64(w.options.Timeout), report.BaseSeconds: same.Seconds,
+		report.FirstSeconds: first.Seconds(), report.RecoverSeconds: time.Since(begun).Seconds(), report.Objects: float64(w.options.History),
+	}
+	return sample, err
+}

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// block is a table, for a terminal or a page.
+type block struct {
+	name  string
+	title string
+	head  []string
+	rows  [][]string
+}
+
+// add adds a row, unless nothing in it was measured.
+func (b *block) add(name string, cells ...string) {
+	for _, cell := range cells {
+		if !strings.HasPrefix(cell, "–") && cell != "" {
+			b.rows = append(b.rows, append([]string{name}, cells...))
+			return
+		}
+	}
+}
+
+func (r Results) blocks() []block {
+	return []block{
+		r.rates(), r.latencies(), r.ways(), r.processors(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.goals(),
+	}
+}
+
+func (r Results) rates() block {
+	b := block{name: "rate", title: "Submissions a second to Success", head: []string{"", "operator", "bare client", "ratio", "p50", "p95", "p99"}}
+	for _, name := range []string{Single, Busy, Saturated} {
+		of := func(side string, what func(Sample) float64) float64 { return r.Median(SectionRate, name, side, what) }
+		b.add(name, number(of(Operator, PerSecond)), number(of(Bare, PerSecond)), number(r.Ratio(SectionRate, name, Operator, Bare, PerSecond)),
+			ms(of(Operator, P50)), ms(of(Operator, P95)), ms(of(Operator, P99)))
+	}
+	return b
+}
+
+func (r Results) latencies() block {
+	b := block{name: "gentle", title: "From create to the end that a watch shows, at 10 a second", head: []string{"", "p50", "p95", "p99"}}
+	add := func(name, section, side string) {
+		of := func(what func(Sample) float64) string { return ms(r.Median(section, TenASec, side, what)) }
+		b.add(name, of(P50), of(P95), of(P99))
+	}
+	add("submissions", SectionGentle, Operator)
+	add("the same writes by a bare client, one after another", SectionGentle, Bare)
+	add("Jobs", SectionPeer, Jobs)
+	add("submissions beside Jobs' controller", SectionPeer, Operator)
+	return b
+}
+
+func (r Results) ways() block {
+	b := block{name: "ways", title: "Requests for each submission", head: []string{"", "by the client", "by the operator", "its writes", "its reads", "bytes to etcd's log"}}
+	for _, name := range []string{Straight, Claiming, Again, Retried, Recreated, Life} {
+		pairs := r.pairs(SectionWays, name)
+		if len(pairs) == 0 {
+			continue
+		}
+		s := pairs[0].Sides[Operator]
+		b.add(name, s.list("client"), s.list(Operator), number(Each(operatorWrite)(s)), number(Each(operatorRead)(s)), number(EtcdBytes(s)))
+	}
+	return b
+}
+
+// list names somebody's requests, and how many there were for each submission. What comes by time is left out.
+func (s Sample) list(by string) string {
+	var parts []string
+	for _, count := range s.Requests {
+		each := float64(count.Number) / float64(s.Submissions)
+		if count.By != by || each < 0.05 && count.Verb == "LIST" {
+			continue
+		}
+		part := count.Verb + " " + count.Resource
+		if count.Conflict {
+			part += " (refused)"
+		}
+		if each != 1 {
+			part = number(each) + " × " + part
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r Results) processors() block {
+	b := block{name: "cpu", title: "Processor time for 1,000 submissions, in seconds", head: []string{"", APIServer, Etcd, "manager or controller", "clients, receiver, kubelet", "all"}}
+	add := func(name, section, comparison, side, worker string) {
+		of := func(what func(Sample) float64) string { return number(r.Median(section, comparison, side, what)) }
+		b.add(name, of(CPUOf(APIServer)), of(CPUOf(Etcd)), of(CPUOf(worker)), of(CPUOf(Clients)), of(CPUOfAll))
+	}
+	add("submissions, 32 clients", SectionRate, Busy, Operator, Manager)
+	add("the bare client's same writes", SectionRate, Busy, Bare, Manager)
+	add("submissions, 256 clients", SectionRate, Saturated, Operator, Manager)
+	add("submissions beside Jobs' controller", SectionPeer, AtOnce, Operator, Manager)
+	add("Jobs", SectionPeer, AtOnce, Jobs, Controller)
+	return b
+}
+
+func (r Results) peer() block {
+	b := block{name: "peer", title: "Beside as many Jobs, all created at once", head: []string{"", "a second", "writes of the operator or the controller", "bytes to etcd's log"}}
+	for _, side := range []string{Operator, Jobs} {
+		of := func(what func(Sample) float64) string { return number(r.Median(SectionPeer, AtOnce, side, what)) }
+		b.add(side, of(PerSecond), of(Each(func(c Count) bool { return c.By == side && landed(c) })), of(EtcdBytes))
+	}
+	b.add("ratio", number(r.Ratio(SectionPeer, AtOnce, Operator, Jobs, PerSecond)), "", number(r.Ratio(SectionPeer, AtOnce, Operator, Jobs, EtcdBytes)))
+	return b
+}
+
+func (r Results) webhook() block {
+	b := block{name: "webhook", title: "With the webhooks, and without", head: []string{"", "a second", "p50", "manager's seconds for 1,000", "API server's"}}
+	for _, side := range []string{With, Without} {
+		of := func(what func(Sample) float64) float64 { return r.Median(SectionWebhook, Busy, side, what) }
+		b.add(side, number(of(PerSecond)), ms(of(P50)), number(of(CPUOf(Manager))), number(of(CPUOf(APIServer))))
+	}
+	b.add("ratio", number(r.Ratio(SectionWebhook, Busy, With, Without, PerSecond)), number(r.Ratio(SectionWebhook, Busy, With, Without, P50)), "", "")
+	return b
+}
+
+func (r Results) slow() block {
+	b := block{name: "slow", title: "A fast receiver at 10 a second, and one that takes a second beside it", head: []string{"", "p50", "p95", "p99"}}
+	for _, side := range []string{Alone, Beside} {
+		of := func(what func(Sample) float64) string { return ms(r.Median(SectionSlow, TenASec, side, what)) }
+		b.add(side, of(P50), of(P95), of(P99))
+	}
+	return b
+}
+
+func (r Results) stampede() block {
+	b := block{name: "stampede", title: "Eight clients, while sixteen others do nothing but be refused", head: []string{"", "a second", "p50", "p95", "refused meanwhile"}}
+	for _, side := range []string{Duplicate, Refused} {
+		of := func(what func(Sample) float64) float64 { return r.Median(SectionStampede, Stampede, side, what) }
+		b.add(side, number(of(PerSecond)), ms(of(P50)), ms(of(P95)), number(of(Figure(BesideCount))))
+	}
+	b.add("ratio", number(r.Ratio(SectionStampede, Stampede, Duplicate, Refused, PerSecond)), "", "", "")
+	return b
+}
+
+func (r Results) memory() block {
+	b := block{name: "memory", title: "Memory of the operator", head: []string{"", "MiB", "submissions"}}
+	for _, state := range []string{Idle, Worked, Waiting} {
+		of := func(figure string) string { return number(r.Median(SectionMemory, state, Operator, Figure(figure))) }
+		b.add(state, of(MemoryMiB), of(Objects))
+	}
+	return b
+}
+
+func (r Results) history() block {
+	b := block{name: "history", title: "An operator that is started", head: []string{"", "submissions there", "ready after", "first Success after", "its memory", "requests of a sweep with nothing due", "API server's memory"}}
+	for _, state := range []string{Empty, Finished} {
+		of := func(figure string) float64 { return r.Median(SectionHistory, state, Operator, Figure(figure)) }
+		b.add(state, number(of(Objects)), seconds(of(ReadySeconds)), seconds(of(FirstSeconds)), mib(of(MemoryMiB)), seconds(of(SweepSeconds)), mib(of(ServerMiB)))
+	}
+	return b
+}
+
+func (r Results) orphans() block {
+	b := block{name: "orphans", title: "After a restart", head: []string{"", "how many", "first new Success after", "all over after", "limit"}}
+	of := func(comparison, figure string) float64 {
+		return r.Median(SectionHistory, comparison, Operator, Figure(figure))
+	}
+	b.add("attempts of a killed process", number(of(Lost, Orphans)), seconds(of(Lost, FirstSeconds)), seconds(of(Lost, RecoverSeconds)), seconds(r.recoveryLimit()))
+	b.add("submissions whose time is over", number(of(Due, Objects)), "", seconds(of(Due, RemovedSeconds)), "")
+	return b
+}
+
+func (r Results) together() block {
+	b := block{name: "together", title: "Two active operators on the same submissions", head: []string{"", "submissions", "effects more than one", "requests of both"}}
+	for _, pair := range r.pairs(SectionTogether, Active) {
+		s := pair.Sides[Operator]
+		b.add("each business key under two keys", number(float64(s.Submissions)), number(s.Figures[Doubled]), s.list(Operator))
+	}
+	return b
+}
+
+func (r Results) goals() block {
+	b := block{name: "goals", title: "Goals", head: []string{"", "goal", "measured", ""}}
+	for _, g := range r.Goals() {
+		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, strings.TrimSuffix(g.State+": "+g.Why, ": ")})
+	}
+	return b
+}
+
+func unit(value float64, unit string) string {
+	if math.IsNaN(value) {
+		return "–"
+	}
+	return fmt.Sprintf("%s %s", number(value), unit)
+}
+
+func ms(value float64) string      { return unit(value, "ms") }
+func seconds(value float64) string { return unit(value, "s") }
+func mib(value float64) string     { return unit(value, "MiB") }

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// Comparisons of more than one section's interest.
+const (
+	Saturated = "256 clients"
+	Busy      = "32 clients"
+	Single    = "1 client"
+	TenASec   = "10 a second"
+	AtOnce    = "all at once"
+	Straight  = "straight path"
+	Claiming  = "business key"
+	Again     = "duplicate"
+	Retried   = "retry"
+	Recreated = "re-creation"
+	Life      = "whole life"
+	Empty     = "nothing finished"
+	Finished  = "much finished"
+	Due       = "removal of what is due"
+	Lost      = "orphans"
+	Idle      = "idle"
+	Waiting   = "waiting"
+	Worked    = "after work"
+	Beside    = "beside a slow receiver"
+	Alone     = "alone"
+	Stampede  = "one key"
+	Active    = "two active operators"
+)
+
+// Goal is what the operator is held to.
+type Goal struct {
+	Text   string
+	Target string
+	Value  string
+	State  string // met, missed or not measured
+	// Missed goals say where to look.
+	Why string
+}
+
+// goal compares a value with a limit.
+func goal(text, unit string, value float64, most bool, limit float64) Goal {
+	g := Goal{Text: text, Value: number(value) + unit, State: "met"}
+	relation := "at least "
+	if most {
+		relation = "at most "
+	}
+	g.Target = relation + number(limit) + unit
+	switch {
+	case math.IsNaN(limit):
+		g.Value, g.Target, g.State = "–", relation+"what is measured beside it", "not measured"
+	case math.IsNaN(value):
+		g.Value, g.State = "–", "not measured"
+	case most && value > limit, !most && value < limit:
+		g.State = "missed"
+	}
+	return g
+}
+
+// Goals returns all goals as they stand.
+func (r Results) Goals() []Goal {
+	atMost := func(text, unit string, value, limit float64) Goal { return goal(text, unit, value, true, limit) }
+	atLeast := func(text, unit string, value, limit float64) Goal { return goal(text, unit, value, false, limit) }
+	// Two rates that are the same differ by so much: noise is for a goal whose limit is the other side itself.
+	const writeShare, latencyMargin, memoryMargin, noise = 0.90, 10, 1.10, 0.05
+	straight := func(of func(Sample) float64) float64 { return r.Median(SectionWays, Straight, Operator, of) }
+	goals := []Goal{
+		atMost("writes of the operator for a submission", "", straight(Each(operatorWrite)), 3),
+		atMost("reads by the reconciler for a submission", "", straight(Each(operatorRead)), 0),
+		atLeast("rate with 32 clients / bare client's rate", "", r.Ratio(SectionRate, Busy, Operator, Bare, PerSecond), writeShare),
+		atLeast("rate with 256 clients / bare client's rate", "", r.Ratio(SectionRate, Saturated, Operator, Bare, PerSecond), writeShare),
+		atMost("p50 at 10 a second, beside the same four writes one after another and 10 ms", " ms",
+			r.Median(SectionGentle, TenASec, Operator, P50), r.Median(SectionGentle, TenASec, Bare, P50)+latencyMargin),
+		atLeast("rate / the Job controller's", "", r.Ratio(SectionPeer, AtOnce, Operator, Jobs, PerSecond), 2),
+		atMost("API server's processor time / that for a Job", "", r.Ratio(SectionPeer, AtOnce, Operator, Jobs, CPUOf(APIServer)), 0.5),
+		atMost("the manager's part of all processor time", "", r.Median(SectionRate, Busy, Operator, ManagerShare), 0.15),
+		atMost("memory of an operator that starts on what has finished", " MiB",
+			r.Median(SectionHistory, Finished, Operator, Figure(MemoryMiB)), r.Median(SectionHistory, Empty, Operator, Figure(MemoryMiB))*memoryMargin),
+		atMost("memory of an operator that has carried out what has finished", " MiB",
+			r.Median(SectionMemory, Worked, Operator, Figure(MemoryMiB)), r.Median(SectionMemory, Idle, Operator, Figure(MemoryMiB))*memoryMargin),
+		atMost("recovery of the orphans of a killed process", " s", r.Median(SectionHistory, Lost, Operator, Figure(RecoverSeconds)), r.recoveryLimit()),
+		atMost("writes for a duplicate", "", r.Median(SectionWays, Again, Operator, Each(landed)), 0),
+		atLeast("rate of the others in a stampede of duplicates / in one of refused creates", "",
+			r.Ratio(SectionStampede, Stampede, Duplicate, Refused, PerSecond), 1-noise),
+		atMost("effects more than one, of two active operators", "", r.Median(SectionTogether, Active, Operator, Figure(Doubled)), 0),
+	}
+	for i := range goals {
+		if goals[i].State == "missed" {
+			goals[i].Why = whys[goals[i].Text]
+		}
+	}
+	return goals
+}
+
+// recoveryLimit is the attempt's time-out, the grace, and the time that as many submissions take.
+func (r Results) recoveryLimit() float64 {
+	const grace = 5
+	lost := func(name string) float64 { return r.Median(SectionHistory, Lost, Operator, Figure(name)) }
+	return lost(TimeoutSeconds) + grace + lost(BaseSeconds)
+}
+
+func operatorWrite(c Count) bool { return c.By == Operator && c.Write() }
+
+// operatorRead leaves out lists: what is due is looked for by time, however much there is to do.
+func operatorRead(c Count) bool { return c.By == Operator && c.Verb == "GET" }
+
+// landed reports whether something was stored, whoever wanted it.
+func landed(c Count) bool { return c.Write() && !c.Conflict }
+
+// number prints three digits that matter.
+func number(value float64) string {
+	size := math.Abs(value)
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return "–"
+	case size != 0 && size < 10:
+		return fmt.Sprintf("%.2f", value)
+	case size < 100 && value != math.Trunc(value):
+		return fmt.Sprintf("%.1f", value)
+	default:
+		return fmt.Sprintf("%.0f", value)
+	}
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed scale.md.tmpl
+var page string
+
+// Page writes docs/scale.md.
+func (r Results) Page() (string, error) {
+	tables := map[string]block{}
+	for _, b := range r.blocks() {
+		tables[b.name] = b
+	}
+	functions := template.FuncMap{
+		"table":    func(name string) (string, error) { return markdown(tables, name) },
+		"measured": r.measured,
+		"noise":    r.noise,
+		"missed":   r.missed,
+	}
+	t, err := template.New("scale.md").Funcs(functions).Parse(page)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = t.Execute(&out, nil)
+	return out.String(), err
+}
+
+func markdown(tables map[string]block, name string) (string, error) {
+	b, ok := tables[name]
+	if !ok {
+		return "", fmt.Errorf("there is no table %q", name)
+	}
+	if len(b.rows) == 0 {
+		return "Not measured yet.", nil
+	}
+	var out strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | ")) }
+	line(b.head)
+	line(slices.Repeat([]string{"---"}, len(b.head)))
+	for _, row := range b.rows {
+		line(row)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// measured says where and when.
+func (r Results) measured() string {
+	machines := map[string]bool{}
+	for _, section := range r {
+		m := section.Machine
+		machines[fmt.Sprintf("%s (version %s) on %d processors (%s), built with %s", m.Date, m.Version, m.Processors, m.Model, m.Go)] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(machines)), "; ")
+}
+
+// noise is what part of the processors others used while it was measured, at worst.
+func (r Results) noise() string {
+	most := 0.0
+	for _, section := range r {
+		for _, comparison := range section.Comparisons {
+			for _, pair := range comparison.Pairs {
+				for _, s := range pair.Sides {
+					if s.Seconds > 0 {
+						most = max(most, s.CPU[Others]/s.Seconds/float64(section.Machine.Processors))
+					}
+				}
+			}
+		}
+	}
+	return number(100*most) + " %"
+}
+
+// missed lists the goals that were missed, with what their profiles say.
+func (r Results) missed() (lines []string) {
+	for _, g := range r.Goals() {
+		if g.State == "missed" {
+			lines = append(lines, fmt.Sprintf("%s: %s, and the goal is %s. %s", g.Text, g.Value, g.Target, g.Why))
+		}
+	}
+	return lines
+}

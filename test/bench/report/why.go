@@ -1,0 +1,4 @@
+package report
+
+// whys says of goals that were missed what their profiles showed (`--profile` takes them).
+var whys = map[string]string{}
