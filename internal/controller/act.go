@@ -98,12 +98,12 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 	}
 	attempt := &step.Action.Attempt
 	ready := r.readySince(subject)
-	flight, freeAt := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: attempt.Number, Begun: attempt.StartedAt.Time, Timeout: attempt.Timeout.Duration}))
+	flight, turn := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Attempt: attempt.Number, Begun: attempt.StartedAt.Time, Timeout: attempt.Timeout.Duration}))
 	if flight == nil {
-		subject.full, subject.freeAt = true, freeAt
+		subject.turn = &turn
 		return nil
 	}
-	subject.flight, subject.full = flight, false
+	subject.flight, subject.turn = flight, nil
 	if pause := r.Receivers.admit(r.templateOf(subject), subject.template.Digest); pause != nil {
 		r.removeFlight(subject)
 		subject.template.Pause = pause

@@ -65,12 +65,12 @@ func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question cal
 	if ticket.Timeout <= 0 {
 		ticket.Timeout = subject.plan.Traits.Timeout
 	}
-	flight, freeAt := r.flights.Reserve(r.ticket(subject, ticket))
+	flight, turn := r.flights.Reserve(r.ticket(subject, ticket))
 	if flight == nil {
-		subject.full, subject.freeAt = true, freeAt
+		subject.turn = &turn
 		return
 	}
-	subject.flight, subject.full = flight, false
+	subject.flight, subject.turn = flight, nil
 	r.memory.keep(subject.action, subject.record.Object)
 	attempt := r.attempt(subject)
 	attempt.Deadline = flight.Deadline()

@@ -23,7 +23,7 @@ type flight interface {
 
 // flights is the in-flight table as the reconciler uses it. A flight that is nil means that there is none.
 type flights interface {
-	Reserve(inflight.Ticket) (flight, time.Time)
+	Reserve(inflight.Ticket) (flight, inflight.Turn)
 	Lookup(types.NamespacedName) flight
 	Leave(types.NamespacedName)
 	Actions() []types.NamespacedName
@@ -36,12 +36,12 @@ type flights interface {
 // table makes an inflight.Table flights.
 type table struct{ *inflight.Table }
 
-func (t table) Reserve(ticket inflight.Ticket) (flight, time.Time) {
-	reserved, freeAt := t.Table.Reserve(ticket)
+func (t table) Reserve(ticket inflight.Ticket) (flight, inflight.Turn) {
+	reserved, turn := t.Table.Reserve(ticket)
 	if reserved == nil {
-		return nil, freeAt
+		return nil, turn
 	}
-	return reserved, freeAt
+	return reserved, turn
 }
 
 func (t table) Lookup(action types.NamespacedName) flight {

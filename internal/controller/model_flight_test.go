@@ -34,9 +34,9 @@ type modelFlight struct {
 	request  int       // at the receiver, from 1; 0: not sent
 }
 
-func (t *modelFlights) Reserve(ticket inflight.Ticket) (flight, time.Time) {
+func (t *modelFlights) Reserve(ticket inflight.Ticket) (flight, inflight.Turn) {
 	if t.all[ticket.Action] != nil {
-		return nil, time.Time{}
+		return nil, inflight.Turn{}
 	}
 	now := modelClock{world: t.world}.Now()
 	f := &modelFlight{owner: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
@@ -44,7 +44,7 @@ func (t *modelFlights) Reserve(ticket inflight.Ticket) (flight, time.Time) {
 	if t.world.scenario.sendsBeforeRecord && !ticket.Check {
 		t.world.send(t.process, f)
 	}
-	return f, time.Time{}
+	return f, inflight.Turn{}
 }
 
 func (t *modelFlights) Lookup(action types.NamespacedName) flight {

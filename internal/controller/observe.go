@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inflight"
 	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/plan"
 )
@@ -33,10 +33,9 @@ type subject struct {
 	claim     lifecycle.Claim
 	decisions []v1alpha1.TaskDecision
 
-	told   bool   // a watch told of what an attempt of it started
-	flight flight // nil: none
-	full   bool   // a slot was asked for, and there was none
-	freeAt time.Time
+	told   bool           // a watch told of what an attempt of it started
+	flight flight         // nil: none
+	turn   *inflight.Turn // a slot was asked for, and there was none; else nil
 }
 
 // observe gathers what is known of an action without reading anything live on the straight path. It returns nil where

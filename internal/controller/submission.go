@@ -127,7 +127,7 @@ func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool,
 
 // settle ends a pass: it writes the status where that changed, and says when to look again.
 func (r *Submissions) settle(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
-	if subject.flight == nil && !subject.full {
+	if subject.flight == nil && subject.turn == nil {
 		r.flights.Leave(subject.action)
 		r.pace.waits(subject.action, observation.Now, wait.In)
 	}
@@ -181,8 +181,8 @@ func (r *Submissions) observation(subject *subject) lifecycle.Observation {
 	switch {
 	case subject.flight != nil:
 		observation.Flight = subject.flight.Observe()
-	case subject.full:
-		observation.Flight = lifecycle.Flight{State: lifecycle.FlightFull, FreeAt: subject.freeAt}
+	case subject.turn != nil:
+		observation.Flight = lifecycle.Flight{State: lifecycle.FlightFull, FreeAt: subject.turn.FreeAt, Asked: subject.turn.Asked}
 	}
 	if subject.record.Object != nil {
 		observation.Runs = r.runs(subject)

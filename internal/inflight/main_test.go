@@ -53,16 +53,16 @@ func template(name string, maxInFlight, perSecond int) inflight.Bulkhead {
 
 func named(name string) types.NamespacedName { return types.NamespacedName{Namespace: "n", Name: name} }
 
-func (w *world) reserve(action string, bounds inflight.Bulkhead) (*inflight.Flight, time.Time) {
+func (w *world) reserve(action string, bounds inflight.Bulkhead) (*inflight.Flight, inflight.Turn) {
 	return w.table.Reserve(inflight.Ticket{Action: named(action), Attempt: 1, Timeout: 30 * time.Second, Bulkhead: bounds})
 }
 
 // take reserves a slot that must be there.
 func (w *world) take(action string, bounds inflight.Bulkhead) *inflight.Flight {
 	w.Helper()
-	flight, at := w.reserve(action, bounds)
+	flight, turn := w.reserve(action, bounds)
 	if flight == nil {
-		w.Fatalf("%s got no slot; the rate allows one at %v", action, at)
+		w.Fatalf("%s got no slot; the rate allows one at %v", action, turn.FreeAt)
 	}
 	return flight
 }
@@ -70,11 +70,11 @@ func (w *world) take(action string, bounds inflight.Bulkhead) *inflight.Flight {
 // refuse asks for a slot that must not be there, and returns when the rate allows one.
 func (w *world) refuse(action string, bounds inflight.Bulkhead) time.Time {
 	w.Helper()
-	flight, at := w.reserve(action, bounds)
+	flight, turn := w.reserve(action, bounds)
 	if flight != nil {
 		w.Fatalf("%s got a slot", action)
 	}
-	return at
+	return turn.FreeAt
 }
 
 // runs launches a flight and waits for its report.

@@ -23,7 +23,7 @@ type Table struct {
 	flights   map[types.NamespacedName]*Flight
 	bulkheads map[types.NamespacedName]*bulkhead
 	held      map[types.NamespacedName]*bulkhead // whose places outlast their flights
-	asking    map[types.NamespacedName]*bulkhead // who waits in a queue, or was woken from it and has not answered
+	asking    map[types.NamespacedName]asking    // who waits in a queue, or was woken from it and has not answered
 	draining  bool
 }
 
@@ -35,7 +35,7 @@ func New(clock clock.Clock, limit int, wake func(types.NamespacedName)) *Table {
 		flights:   map[types.NamespacedName]*Flight{},
 		bulkheads: map[types.NamespacedName]*bulkhead{},
 		held:      map[types.NamespacedName]*bulkhead{},
-		asking:    map[types.NamespacedName]*bulkhead{},
+		asking:    map[types.NamespacedName]asking{},
 	}
 }
 
@@ -64,32 +64,44 @@ type Ticket struct {
 	Bulkhead Bulkhead
 }
 
-// Reserve takes a slot and starts the deadline. Where there is none it returns nil, and the action is woken when one
-// is free; the time is when the rate allows another try, or zero.
-func (t *Table) Reserve(ticket Ticket) (*Flight, time.Time) {
-	flight, freeAt, next := t.reserve(ticket)
+// asking is where an action asks for a slot, and since when.
+type asking struct {
+	hold  *bulkhead
+	since time.Time
+}
+
+// Turn is what is known of the turn of an action that got no slot.
+type Turn struct {
+	// FreeAt is when the rate allows another try, or zero.
+	FreeAt time.Time
+	// Asked is for how long it has been asking.
+	Asked time.Duration
+}
+
+// Reserve takes a slot and starts the deadline. Where there is none it returns nil and what is known of the turn, and the
+// action is woken when one is free.
+func (t *Table) Reserve(ticket Ticket) (*Flight, Turn) {
+	flight, turn, next := t.reserve(ticket)
 	t.wakeUp(next)
-	return flight, freeAt
+	return flight, turn
 }
 
 // reserve also returns who can use the slot instead, where the rate keeps this one from it.
-func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *types.NamespacedName) {
+func (t *Table) reserve(ticket Ticket) (flight *Flight, turn Turn, next *types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.flights[ticket.Action] != nil || t.draining {
-		return nil, time.Time{}, nil
+		return nil, Turn{}, nil
 	}
 	hold := t.bulkhead(ticket.Bulkhead)
 	now := t.clock.Now()
 	mine := t.held[ticket.Action] == hold
 	if len(t.flights) >= t.limit || (hold.used >= hold.limit && !mine) {
 		hold.enqueue(ticket.Action)
-		t.asking[ticket.Action] = hold
-		return nil, time.Time{}, nil
+		return nil, Turn{Asked: t.ask(hold, ticket.Action, now)}, nil
 	}
 	if at := hold.nextAllowed(now, ticket.Action, ticket.Check); !at.IsZero() {
-		t.asking[ticket.Action] = hold
-		return nil, at, t.nextBeside(hold)
+		return nil, Turn{FreeAt: at, Asked: t.ask(hold, ticket.Action, now)}, t.nextBeside(hold)
 	}
 	hold.leave(ticket.Action)
 	delete(t.asking, ticket.Action)
@@ -98,7 +110,17 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, freeAt time.Time, next *
 	}
 	flight = &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.flights[ticket.Action] = flight
-	return flight, time.Time{}, nil
+	return flight, Turn{}, nil
+}
+
+// ask notes that an action asks for a slot, and returns for how long it has.
+func (t *Table) ask(hold *bulkhead, action types.NamespacedName, now time.Time) time.Duration {
+	since := now
+	if before, ok := t.asking[action]; ok {
+		since = before.since
+	}
+	t.asking[action] = asking{hold: hold, since: since}
+	return now.Sub(since)
 }
 
 // Lookup returns the flight of an action, or nil.
@@ -115,10 +137,11 @@ func (t *Table) Leave(action types.NamespacedName) { t.wakeUp(t.leave(action)) }
 func (t *Table) leave(action types.NamespacedName) (next *types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	hold := t.asking[action]
-	if hold == nil {
+	asked, ok := t.asking[action]
+	if !ok {
 		return nil
 	}
+	hold := asked.hold
 	delete(t.asking, action)
 	hold.leave(action)
 	hold.unbook(t.clock.Now(), action)

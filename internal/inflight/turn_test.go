@@ -3,6 +3,8 @@ package inflight_test
 import (
 	"testing"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/inflight"
 )
 
 // Where the rate is used up, each who asks gets a turn of its own: told the same time, all would ask again at once,
@@ -27,5 +29,38 @@ func TestTheRateGivesEachATurnOfItsOwn(t *testing.T) {
 	w.table.Leave(named("c"))
 	if fourth := w.refuse("d", bounds); !fourth.Equal(third) {
 		t.Errorf("d may begin at %v; want %v, the turn that c gave back", fourth, third)
+	}
+}
+
+// For how long an action has been asking is counted from its first question until it gets a slot or leaves.
+func TestAskingIsOneQuestion(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		bounds inflight.Bulkhead
+	}{
+		{"no place is free", template("t", 1, 0)},
+		{"the rate is used up", template("t", 1, 1)},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			w := newWorld(t, 100)
+			first := w.take("a", tt.bounds)
+			asked := func(want time.Duration) {
+				t.Helper()
+				w.clock.Step(400 * time.Millisecond)
+				if _, turn := w.reserve("b", tt.bounds); turn.Asked != want {
+					t.Errorf("b has been asking for %v; want %v", turn.Asked, want)
+				}
+			}
+			asked(0)
+			asked(400 * time.Millisecond)
+			w.table.Leave(named("b"))
+			asked(0)
+			first.Remove()
+			w.clock.Step(2 * time.Second)
+			w.take("b", tt.bounds).Remove()
+			w.clock.Step(2 * time.Second)
+			w.take("a", tt.bounds)
+			asked(0)
+		})
 	}
 }

@@ -16,8 +16,8 @@ func (t *Table) Usage() []Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	waiting := map[*bulkhead]int{}
-	for _, hold := range t.asking {
-		waiting[hold]++
+	for _, asked := range t.asking {
+		waiting[asked.hold]++
 	}
 	all := make([]Usage, 0, len(t.bulkheads))
 	for template, hold := range t.bulkheads {

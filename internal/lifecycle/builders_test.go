@@ -79,6 +79,11 @@ func policy(f func(*v1alpha1.TaskTemplateSpec)) option {
 	}
 }
 
+// queueing is how it is where a slot has been asked for, for so long, and there is none.
+func queueing(since time.Duration) func(*Observation) {
+	return func(o *Observation) { o.Flight = Flight{State: FlightFull, Asked: since} }
+}
+
 func readNothing(o *Observation) { o.Record = Record{Read: true} }
 func gone(o *Observation)        { o.Submission, o.PayloadDigest = nil, "" }
 func deleting(o *Observation)    { o.Submission.DeletionTimestamp = ago(time.Second) }

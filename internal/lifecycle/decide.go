@@ -58,7 +58,11 @@ func decideUnread(o *Observation) Step {
 		return ReadRecord{} // something is in hand, so there was a record
 	case finding != nil && finding.reason == v1alpha1.ReasonInvalidName:
 		return o.judgeUnrecorded(finding) // the name is not the key's, so there is no record to ask
-	case finding != nil, hasHistory(&o.Submission.Status), o.Flight.State != FlightNone:
+	case finding != nil, hasHistory(&o.Submission.Status):
+		return ReadRecord{}
+	case o.Flight.State == FlightFull && o.Flight.Asked < QuietInQueue && len(o.Decisions) == 0:
+		return Wait{In: min(QuietInQueue-o.Flight.Asked, o.waitForSlot().In), Quiet: true}
+	case o.Flight.State != FlightNone:
 		return ReadRecord{}
 	default:
 		return Begin{Action: begin(o, newAction(o))}
@@ -325,7 +329,7 @@ func (o *Observation) alreadyStored(action *v1alpha1.Action) bool {
 	return attempt.Number == o.Flight.Attempt && attempt.Executor == o.Executor && attempt.Outcome == o.Flight.Report.Outcome
 }
 
-func (o *Observation) waitForSlot() Step {
+func (o *Observation) waitForSlot() Wait {
 	if !o.Flight.FreeAt.IsZero() {
 		return o.until(o.Flight.FreeAt)
 	}

@@ -155,6 +155,8 @@ type Flight struct {
 	Report Report
 	// FreeAt is when a begin is allowed again, where the rate is used up.
 	FreeAt time.Time
+	// Asked is for how long a slot has been asked for, where there is none.
+	Asked time.Duration
 }
 
 // Report is what came of an attempt or of a check.
@@ -189,6 +191,10 @@ const Grace = 5 * time.Second
 // QuietFor is how long an effect may run before its submission's status says Processing: a short effect needs
 // one status write less.
 const QuietFor = 500 * time.Millisecond
+
+// QuietInQueue is how long a submission may wait for a slot before its status says so: where the queue moves, that would
+// cost each one a read and a write more, which the queue waits for, too.
+const QuietInQueue = 5 * time.Second
 
 // HeldInterval is how often the holder of a business key is looked at, where no event wakes the waiting.
 const HeldInterval = 30 * time.Second

@@ -212,6 +212,9 @@ func (d dice) flight(o *Observation) {
 	if o.Flight.State == FlightFull && d.chance(50) {
 		o.Flight.FreeAt = t0.Add(d.span())
 	}
+	if o.Flight.State == FlightFull {
+		o.Flight.Asked = pick(d, 0, QuietInQueue/2, QuietInQueue)
+	}
 	if o.Record.Read && o.Record.Object == nil && o.Flight.State > FlightUnacknowledged {
 		kept := seen(recorded(pick(d, func(*v1alpha1.Action) {}, unknown)))
 		o.Record.Last = kept.action()
