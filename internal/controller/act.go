@@ -116,7 +116,7 @@ func (r *Submissions) begin(ctx context.Context, subject *subject, step lifecycl
 	case err == nil:
 		subject.flight.Acknowledge()
 		r.queued(subject, ready, stored.Spec.Action)
-		r.memory.began(subject.action, stored, subject.flight.Started())
+		r.memory.began(subject.action, stored, subject.input, subject.flight.Started())
 		subject.keep(stored)
 		r.place(subject.action, stored)
 		return nil

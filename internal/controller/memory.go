@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/plan"
 )
 
 // memory is what this process knows beyond the cache: the records of what runs here, since when an attempt has been
@@ -25,6 +26,7 @@ type memory struct {
 type remembered struct {
 	record  *v1alpha1.TaskRecord // of the flight; nil where there is none, or where it must be read again
 	last    *v1alpha1.TaskRecord // what was stored last while the flight runs
+	input   *plan.Input          // of the flight's submission, as it was checked; nil where there is none
 	sight   *sight
 	settled types.UID                // the submission whose end was written
 	written *v1alpha1.TaskSubmission // with its status as it was written last, until the cache has seen that
@@ -73,11 +75,11 @@ func (m *memory) leftUntil(at time.Time) (due []types.NamespacedName) {
 }
 
 // began remembers an attempt of this process from its begin on.
-func (m *memory) began(action types.NamespacedName, record *v1alpha1.TaskRecord, since time.Time) {
+func (m *memory) began(action types.NamespacedName, record *v1alpha1.TaskRecord, input *plan.Input, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	entry := m.of(action)
-	entry.record, entry.last = record, record
+	entry.record, entry.last, entry.input = record, record, input
 	entry.sight = &sight{uid: record.UID, version: record.ResourceVersion, attempt: record.Spec.Action.Attempt.Number, since: since}
 }
 
@@ -98,6 +100,16 @@ func (m *memory) recall(action types.NamespacedName) lifecycle.Record {
 		return lifecycle.Record{}
 	}
 	return lifecycle.Record{Read: true, Object: entry.record}
+}
+
+// input returns the input of a submission, which was checked already where an attempt of it runs.
+func (m *memory) input(action types.NamespacedName, submission *v1alpha1.TaskSubmission) *plan.Input {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.actions[action]; entry != nil && entry.input != nil && entry.input.IsOf(submission) {
+		return entry.input
+	}
+	return plan.InputOf(submission)
 }
 
 // lastStored returns what was stored last while a flight runs, however uncertain that is by now.
@@ -124,7 +136,7 @@ func (m *memory) drop(action types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if entry := m.actions[action]; entry != nil {
-		entry.record, entry.last = nil, nil
+		entry.record, entry.last, entry.input = nil, nil, nil
 	}
 }
 

@@ -107,7 +107,7 @@ func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 		return r.useTemplate(ctx, subject, spec.Template)
 	}
 	subject.key = subject.submission.Key()
-	subject.input = plan.InputOf(subject.submission)
+	subject.input = r.memory.input(subject.action, subject.submission)
 	subject.payload, _ = subject.input.PayloadDigest() // an error is found again by the checks
 	return r.useTemplate(ctx, subject, subject.submission.Spec.TemplateRef.Name)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -78,8 +79,20 @@ func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time
 		Watches(&v1alpha1.TaskDecision{}, handler.EnqueueRequestsFromMapFunc(ofDecision)).
 		WatchesRawSource(&r.queue).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithLogConstructor(logOf(mgr.GetLogger().WithValues("controller", "submission"))).
 		Named("submission").
 		Complete(r)
+}
+
+// logOf names the action in the log of a pass, and nothing else: what a log has is encoded for each pass, and hardly any
+// pass writes a line.
+func logOf(log logr.Logger) func(*reconcile.Request) logr.Logger {
+	return func(request *reconcile.Request) logr.Logger {
+		if request == nil {
+			return log
+		}
+		return log.WithValues("namespace", request.Namespace, "name", request.Name)
+	}
 }
 
 func index(mgr ctrl.Manager) error {

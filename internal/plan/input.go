@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
@@ -37,6 +38,13 @@ var inputChecks = []inputCheck{
 type Input struct {
 	submission *v1alpha1.TaskSubmission
 	digest     func() (string, error)
+	passed     atomic.Pointer[passed]
+}
+
+// passed is a check that found no fault.
+type passed struct {
+	plan        *Plan
+	businessKey string
 }
 
 // InputOf returns the input of a submission.
@@ -44,6 +52,11 @@ func InputOf(submission *v1alpha1.TaskSubmission) *Input {
 	return &Input{submission: submission, digest: sync.OnceValues(func() (string, error) {
 		return v1alpha1.PayloadDigest(&submission.Spec)
 	})}
+}
+
+// IsOf reports whether it is this very submission's: its spec never changes.
+func (i *Input) IsOf(submission *v1alpha1.TaskSubmission) bool {
+	return i.submission.UID == submission.UID
 }
 
 // PayloadDigest returns the digest of what is asked for. It is computed once, by whoever asks first: of large parameters
@@ -58,8 +71,11 @@ type checking struct {
 }
 
 // Check returns the business key of the submission, or the first fault of its input. Without a plan it asks what can be
-// told without a template.
+// told without a template. What is right under a plan stays so: neither ever changes.
 func (i *Input) Check(plan *Plan) (businessKey string, problem *lifecycle.Problem) {
+	if before := i.passed.Load(); before != nil && before.plan == plan {
+		return before.businessKey, nil
+	}
 	in := &checking{Input: i, plan: plan}
 	for _, check := range inputChecks {
 		if check.byTemplate && plan == nil {
@@ -69,6 +85,7 @@ func (i *Input) Check(plan *Plan) (businessKey string, problem *lifecycle.Proble
 			return "", &lifecycle.Problem{Reason: check.reason, Field: check.field, Message: message}
 		}
 	}
+	i.passed.Store(&passed{plan: plan, businessKey: in.businessKey})
 	return in.businessKey, nil
 }
 

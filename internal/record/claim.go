@@ -23,7 +23,7 @@ func (s *Store) CreateClaim(ctx context.Context, owner *v1alpha1.TaskRecord) (*v
 // TakeClaim makes a claim the owner's, by compare-and-swap on the claim that was read.
 func (s *Store) TakeClaim(ctx context.Context, read, owner *v1alpha1.TaskRecord) (*v1alpha1.TaskRecord, error) {
 	claim := read.DeepCopy()
-	claim.Spec.Holder = holderOf(owner)
+	claim.Spec.Holder, claim.ManagedFields = holderOf(owner), unmanaged()
 	return claim, s.Client.Update(ctx, claim)
 }
 

@@ -95,11 +95,15 @@ func (s *Store) Create(ctx context.Context, namespace, key, template string, act
 	return record, write(record, removeAt, func(record *v1alpha1.TaskRecord) error { return s.Client.Create(ctx, record) })
 }
 
+// unmanaged has the API server keep no account of who wrote which field: a record has one writer, and such an account is
+// as large as the rest of it.
+func unmanaged() []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }
+
 // Update stores the next state of an action, by compare-and-swap on the record that was read. removeAt is when
 // the submission is to be removed, or zero.
 func (s *Store) Update(ctx context.Context, read *v1alpha1.TaskRecord, action v1alpha1.Action, removeAt time.Time) (*v1alpha1.TaskRecord, error) {
 	record := read.DeepCopy()
-	record.Spec.Action = &action
+	record.Spec.Action, record.ManagedFields = &action, unmanaged()
 	return record, write(record, removeAt, func(record *v1alpha1.TaskRecord) error { return s.Client.Update(ctx, record) })
 }
 
@@ -107,9 +111,12 @@ func (s *Store) Update(ctx context.Context, read *v1alpha1.TaskRecord, action v1
 // phase is stored without it: a result never blocks its phase (I9).
 func write(record *v1alpha1.TaskRecord, removeAt time.Time, put func(*v1alpha1.TaskRecord) error) error {
 	label(record, removeAt)
+	if record.Spec.Action.Result == nil {
+		return put(record)
+	}
 	before := record.DeepCopy()
 	err := put(record)
-	if record.Spec.Action.Result == nil || (!apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err)) {
+	if err == nil || (!apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err)) {
 		return err
 	}
 	*record = *before

@@ -143,6 +143,9 @@ func (w *world) writeBare(ctx context.Context, submission *v1alpha1.TaskSubmissi
 	}
 	w.specimen.fill(record, w.specimen.concluded, submission)
 	record.Spec.Action.UID = record.UID
+	if len(w.specimen.concluded.ManagedFields) == 0 {
+		record.ManagedFields = []metav1.ManagedFieldsEntry{{}} // which has the API server drop them
+	}
 	if err := w.bareAPI.Update(ctx, record); err != nil {
 		return nil, nil, err
 	}

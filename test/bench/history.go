@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -118,16 +121,30 @@ func (w *world) first(ctx context.Context, namespace string, begun time.Time) (t
 	return time.Since(begun), err
 }
 
-// sweep is how long the requests of a sweep take that finds nothing.
+// sweep is how long the requests of a sweep take that finds nothing: for records, and for submissions and decisions that
+// have none, which are due or do not say yet when they are.
 func (w *world) sweep(ctx context.Context) (time.Duration, error) {
 	begun := time.Now()
 	store := &record.Store{Client: w.api}
-	if err := store.EachDue(ctx, "", time.Now(), func(*v1alpha1.TaskRecord) {}); err != nil {
+	if err := store.EachDue(ctx, "", begun, func(*v1alpha1.TaskRecord) {}); err != nil {
 		return 0, err
 	}
-	failed := &v1alpha1.TaskSubmissionList{}
-	err := w.api.List(ctx, failed, client.MatchingFields{"status.phase": string(v1alpha1.PhaseFailed)}, client.Limit(200))
-	return time.Since(begun), err
+	for _, labelled := range []string{"!" + v1alpha1.LabelDue, v1alpha1.LabelDue + "<" + strconv.FormatInt(begun.Unix(), 10)} {
+		selector, err := labels.Parse(labelled)
+		if err != nil {
+			return 0, err
+		}
+		due := client.MatchingLabelsSelector{Selector: selector}
+		failed := fields.OneTermEqualSelector("status.phase", string(v1alpha1.PhaseFailed))
+		if err := w.api.List(ctx, &v1alpha1.TaskSubmissionList{}, due, client.MatchingFieldsSelector{Selector: failed}, client.Limit(200)); err != nil {
+			return 0, err
+		}
+		judged := fields.OneTermNotEqualSelector("status.state", string(v1alpha1.DecisionPending))
+		if err := w.api.List(ctx, &v1alpha1.TaskDecisionList{}, due, client.MatchingFieldsSelector{Selector: judged}, client.Limit(200)); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(begun), nil
 }
 
 // removed puts n submissions there whose time is over, and measures until an operator has removed them.
