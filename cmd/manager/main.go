@@ -110,6 +110,7 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		Client:                        controller.ClientOptions(),
 		Metrics:                       options.metrics(),
 		HealthProbeBindAddress:        options.probeAddress,
+		PprofBindAddress:              options.pprofAddress,
 		LeaderElection:                options.leaderElect,
 		LeaderElectionID:              "taskonce.dev",
 		LeaderElectionNamespace:       options.leaderElectionNamespace,

@@ -26,6 +26,7 @@ type options struct {
 	checkOnly               bool
 	metricsAddress          string
 	probeAddress            string
+	pprofAddress            string
 	webhookAddress          string
 	webhookService          string
 	webhookNamespace        string
@@ -83,6 +84,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the kinds are installed and the rights granted, and do nothing else.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "Where profiles are served under /debug/pprof/, over HTTP and to everybody who reaches it, so bind it to 127.0.0.1; 0 turns them off.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
 	flags.StringVar(&o.webhookAddress, "webhook-bind-address", ":9443", "Where the admission webhooks are served; 0 turns them off.")
 	flags.StringVar(&o.webhookService, "webhook-service-name", "taskonce-webhook-service", "The Service that the API server calls the webhooks by.")

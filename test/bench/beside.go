@@ -52,16 +52,20 @@ func stampede() section {
 	return section{name: report.SectionStampede, setting: setting{admission: true}, comparisons: func(o Options) []comparison {
 		const each = 4 // refused creates for each submission
 		others := load{n: o.Submissions / 2, clients: 8}
-		return []comparison{{name: report.Stampede, pairs: o.Pairs, sides: []side{
-			{report.Duplicate, func(ctx context.Context, w *world) (report.Sample, error) {
-				f, err := w.finished(ctx, 1, kind{})
+		duplicates := func(labels map[string]string) func(context.Context, *world) (report.Sample, error) {
+			return func(ctx context.Context, w *world) (report.Sample, error) {
+				f, err := w.finished(ctx, load{n: 1, clients: 1, labels: labels})
 				if err != nil {
 					return report.Sample{}, err
 				}
 				return w.stampede(ctx, others, each*others.n, func(ctx context.Context) error {
 					return refused(w.api.Create(ctx, submission(f.namespace, 0)))
 				})
-			}},
+			}
+		}
+		return []comparison{{name: report.Stampede, pairs: o.Pairs, sides: []side{
+			{report.Duplicate, duplicates(nil)},
+			{report.Unseen, duplicates(map[string]string{unadmitted: "true"})},
 			{report.Refused, func(ctx context.Context, w *world) (report.Sample, error) {
 				namespace, err := w.plane.Namespace(ctx)
 				if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -179,56 +178,4 @@ func (w *world) left(ctx context.Context, namespace string) (int, error) {
 		count += int(*remaining)
 	}
 	return count, err
-}
-
-// recovered kills an operator in the middle of n attempts whose receiver does not answer, starts another one, and
-// measures until that has done its first work and has recovered all of them.
-func (w *world) recovered(ctx context.Context, n int) (sample report.Sample, err error) {
-	most := fmt.Sprintf("--max-in-flight=%d", n+1)
-	if _, err := w.startManager(ctx, most); err != nil {
-		return sample, err
-	}
-	limits := map[string]any{"limits": map[string]any{"maxInFlight": int64(n)}}
-	same, err := w.through(ctx, load{n: n, clients: 32, kind: kind{spec: limits}})
-	if err != nil {
-		return sample, err
-	}
-	l := load{n: n, clients: 32, burst: true, kind: kind{path: pathHang, replaySafe: true, timeout: fmt.Sprintf("%ds", w.options.Timeout), spec: limits}}
-	namespace, err := w.prepare(ctx, l.kind, nil)
-	if err != nil {
-		return sample, err
-	}
-	other, err := w.plane.Namespace(ctx)
-	if err != nil {
-		return sample, err
-	}
-	f, err := follow(ctx, w.api, namespace)
-	if err != nil {
-		return sample, err
-	}
-	defer f.close()
-	if err := w.submit(ctx, f, l); err != nil {
-		return sample, err
-	}
-	err = until(ctx, "the receiver to have all calls", func(context.Context) (bool, error) { return w.receiver.hangs() == n, nil })
-	if err != nil {
-		return sample, err
-	}
-	w.killManagers()
-	w.receiver.release()
-	begun := time.Now()
-	defer w.killManagers()
-	if _, err := w.startManager(ctx, most); err != nil {
-		return sample, err
-	}
-	first, err := w.first(ctx, other, begun)
-	if err != nil {
-		return sample, err
-	}
-	err = w.awaitAll(ctx, f, l)
-	sample.Figures = map[string]float64{
-		report.Orphans: float64(n), report.TimeoutSeconds: float64(w.options.Timeout), report.BaseSeconds: same.Seconds,
-		report.FirstSeconds: first.Seconds(), report.RecoverSeconds: time.Since(begun).Seconds(), report.Objects: float64(w.options.History),
-	}
-	return sample, err
 }

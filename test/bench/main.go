@@ -118,6 +118,11 @@ func parse(arguments []string, output io.Writer) (Options, error) {
 	if *only != "" {
 		options.Sections = strings.Split(*only, ",")
 	}
+	if options.Profile != "" {
+		if err := os.MkdirAll(options.Profile, 0o750); err != nil {
+			return Options{}, err
+		}
+	}
 	if flags.NArg() > 0 {
 		return Options{}, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -86,8 +88,28 @@ func (w *world) weighed(ctx context.Context, n int) (sample report.Sample, err e
 	case <-time.After(time.Duration(w.options.Rest) * time.Second):
 	}
 	resident, err := residentMiB(w.managers[0].PID())
-	sample.Figures = map[string]float64{report.MemoryMiB: resident, report.Objects: float64(n)}
+	if err != nil {
+		return sample, err
+	}
+	live, err := w.liveMiB(ctx)
+	sample.Figures = map[string]float64{report.MemoryMiB: resident, report.LiveMiB: live, report.Objects: float64(n)}
 	return sample, err
+}
+
+var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
+
+// liveMiB is what the operator's heap holds after a garbage collection.
+func (w *world) liveMiB(ctx context.Context) (float64, error) {
+	text, err := w.managerProfile(ctx, "heap?gc=1&debug=1")
+	if err != nil {
+		return 0, err
+	}
+	found := heapAlloc.FindSubmatch(text)
+	if found == nil {
+		return 0, errors.New("the manager's profile of its heap says nothing of what is allocated")
+	}
+	bytes, err := strconv.ParseFloat(string(found[1]), 64)
+	return bytes / (1 << 20), err
 }
 
 // apiServerMiB is what the API server has resident.

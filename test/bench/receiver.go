@@ -117,7 +117,11 @@ func (r *receiver) total() (sum int) {
 	return sum
 }
 
-// compare returns a sentence for each key that did not have exactly one effect, and for each that nobody asked for.
+// enough is how many sentences are told of what is probably one thing.
+const enough = 5
+
+// compare returns a sentence for each key that did not have exactly one effect, and for each that nobody asked for; a few
+// of them, where there are many.
 func (r *receiver) compare(keys []string) (faults []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,6 +136,9 @@ func (r *receiver) compare(keys []string) (faults []string) {
 		if !asked[key] {
 			faults = append(faults, fmt.Sprintf("%q had %d effects, and nobody asked for it", key, count))
 		}
+	}
+	if len(faults) > enough {
+		return append(faults[:enough], fmt.Sprintf("and so had %d more", len(faults)-enough))
 	}
 	return faults
 }

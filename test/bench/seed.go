@@ -74,6 +74,9 @@ func (s *specimen) past(namespace string, n int, due bool) (*v1alpha1.TaskSubmis
 
 	status := &submission.Status
 	status.RecordName, status.StartedAt, status.CompletedAt, status.ExpiresAt = record.Name, &at, &at, &expires
+	for i := range status.Conditions {
+		status.Conditions[i].LastTransitionTime = at
+	}
 	record.Labels[v1alpha1.LabelSubmission] = name
 	record.Labels[v1alpha1.LabelDue] = strconv.FormatInt(at.Add(24*time.Hour).Unix()+1, 10)
 	record.Spec.Key = name

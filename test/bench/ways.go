@@ -39,9 +39,9 @@ func ways() section {
 	}}
 }
 
-// finished returns a follower of a namespace with so many submissions that have succeeded.
-func (w *world) finished(ctx context.Context, n int, k kind) (*follower, error) {
-	namespace, err := w.prepare(ctx, k, nil)
+// finished returns a follower of a namespace in which the submissions of a load have succeeded.
+func (w *world) finished(ctx context.Context, l load) (*follower, error) {
+	namespace, err := w.prepare(ctx, l.kind, l.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,12 @@ func (w *world) finished(ctx context.Context, n int, k kind) (*follower, error) 
 		return nil, err
 	}
 	defer f.close()
-	return f, w.submitAll(ctx, f, load{n: n, clients: 8, kind: k})
+	return f, w.submitAll(ctx, f, l)
 }
 
 // duplicates asks again for what has succeeded.
 func duplicates(ctx context.Context, w *world, n int) (report.Sample, error) {
-	f, err := w.finished(ctx, n, kind{})
+	f, err := w.finished(ctx, load{n: n, clients: 8})
 	if err != nil {
 		return report.Sample{}, err
 	}
@@ -76,7 +76,7 @@ func refused(err error) error {
 
 // recreations deletes what has succeeded and applies it again.
 func recreations(ctx context.Context, w *world, n int) (report.Sample, error) {
-	first, err := w.finished(ctx, n, kind{})
+	first, err := w.finished(ctx, load{n: n, clients: 8})
 	if err != nil {
 		return report.Sample{}, err
 	}

@@ -42,12 +42,14 @@ type world struct {
 	managers   []*harness.Process
 	kubeconfig string
 	webhooks   string // where managers serve theirs; empty: nowhere
+	pprof      string // where the last manager serves its profiles
 	receiver   *receiver
 	api        client.WithWatch // a client of the operator's kinds
 	bareAPI    client.Client
 	clients    *kubernetes.Clientset
 	specimen   *specimen
 	bareSizes  map[string]float64
+	warm       bool // everything was done once, so profiles tell something
 	profiled   bool
 	seeded     int64 // bytes of the history that is there
 
@@ -123,14 +125,20 @@ func (w *world) restart(ctx context.Context) (err error) {
 		return err
 	}
 	_, err = w.bare(ctx, bareLoad{n: warmUp, clients: warmUp})
+	w.warm = true
 	return err
 }
 
 // startManager starts an operator with the rights that it is installed with. It returns when it is ready.
 func (w *world) startManager(ctx context.Context, flags ...string) (*harness.Process, error) {
+	pprof, err := harness.UnusedAddress()
+	if err != nil {
+		return nil, err
+	}
+	w.pprof = "http://" + pprof + "/debug/pprof/"
 	p, err := harness.Manager{
 		Program: filepath.Join(w.plane.Dir, "manager"), Kubeconfig: w.kubeconfig, Log: filepath.Join(w.plane.Dir, "manager.log"),
-		Webhooks: w.webhooks, Flags: append([]string{"--sweep-interval=" + sweepInterval.String()}, flags...),
+		Webhooks: w.webhooks, Flags: append([]string{"--sweep-interval=" + sweepInterval.String(), "--pprof-bind-address=" + pprof}, flags...),
 	}.Start(ctx)
 	if p != nil {
 		w.managers = append(w.managers, p)

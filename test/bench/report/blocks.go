@@ -134,19 +134,21 @@ func (r Results) slow() block {
 
 func (r Results) stampede() block {
 	b := block{name: "stampede", title: "Eight clients, while sixteen others do nothing but be refused", head: []string{"", "a second", "p50", "p95", "refused meanwhile"}}
-	for _, side := range []string{Duplicate, Refused} {
+	for _, side := range []string{Duplicate, Unseen, Refused} {
 		of := func(what func(Sample) float64) float64 { return r.Median(SectionStampede, Stampede, side, what) }
 		b.add(side, number(of(PerSecond)), ms(of(P50)), ms(of(P95)), number(of(Figure(BesideCount))))
 	}
-	b.add("ratio", number(r.Ratio(SectionStampede, Stampede, Duplicate, Refused, PerSecond)), "", "", "")
+	for _, side := range []string{Duplicate, Unseen} {
+		b.add(side+" / "+Refused, number(r.Ratio(SectionStampede, Stampede, side, Refused, PerSecond)), "", "", "")
+	}
 	return b
 }
 
 func (r Results) memory() block {
-	b := block{name: "memory", title: "Memory of the operator", head: []string{"", "MiB", "submissions"}}
+	b := block{name: "memory", title: "Memory of the operator", head: []string{"", "resident", "live heap", "submissions"}}
 	for _, state := range []string{Idle, Worked, Waiting} {
-		of := func(figure string) string { return number(r.Median(SectionMemory, state, Operator, Figure(figure))) }
-		b.add(state, of(MemoryMiB), of(Objects))
+		of := func(figure string) float64 { return r.Median(SectionMemory, state, Operator, Figure(figure)) }
+		b.add(state, mib(of(MemoryMiB)), mib(of(LiveMiB)), number(of(Objects)))
 	}
 	return b
 }
@@ -182,7 +184,7 @@ func (r Results) together() block {
 func (r Results) goals() block {
 	b := block{name: "goals", title: "Goals", head: []string{"", "goal", "measured", ""}}
 	for _, g := range r.Goals() {
-		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, strings.TrimSuffix(g.State+": "+g.Why, ": ")})
+		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, g.State})
 	}
 	return b
 }

@@ -22,6 +22,9 @@ func (r Results) Print(out io.Writer) {
 		}
 		_ = table.Flush()
 	}
+	for _, missed := range r.missed() {
+		fmt.Fprintln(out, "Missed:", missed)
+	}
 	for _, fault := range r.Faults() {
 		fmt.Fprintln(out, "WRONG:", fault)
 	}

@@ -43,7 +43,7 @@ func made() Results {
 	put(one(SectionPeer, AtOnce, map[string]Sample{
 		Operator: {Submissions: 100, Seconds: 1, CPU: map[string]float64{APIServer: 1}}, Jobs: {Submissions: 100, Seconds: 2, CPU: map[string]float64{APIServer: 2}},
 	}))
-	put(one(SectionStampede, Stampede, map[string]Sample{Duplicate: {Submissions: 95, Seconds: 1}, Refused: {Submissions: 100, Seconds: 1}}))
+	put(one(SectionStampede, Stampede, map[string]Sample{Duplicate: {Submissions: 95, Seconds: 1}, Unseen: {Submissions: 95, Seconds: 1}, Refused: {Submissions: 100, Seconds: 1}}))
 	put(one(SectionMemory, Idle, map[string]Sample{Operator: figures(MemoryMiB, 50.0)}))
 	put(one(SectionMemory, Worked, map[string]Sample{Operator: figures(MemoryMiB, 55.0)}))
 	put(one(SectionHistory, Empty, map[string]Sample{Operator: figures(MemoryMiB, 50.0, StoredBytes, 0.0, ServerMiB, 100.0)}))
@@ -97,6 +97,7 @@ func TestEveryGoalCanBeMetAndMissed(t *testing.T) {
 			r.edit(SectionWays, Again, Operator, func(s *Sample) { s.Requests[0].Conflict = false })
 		},
 		func(r Results) { r.edit(SectionStampede, Stampede, Duplicate, func(s *Sample) { s.Seconds++ }) },
+		func(r Results) { r.edit(SectionStampede, Stampede, Unseen, func(s *Sample) { s.Seconds++ }) },
 		func(r Results) { r.edit(SectionTogether, Active, Operator, figure(Doubled, 1)) },
 	} {
 		results := made()

@@ -32,6 +32,7 @@ const (
 	With      = "with"
 	Without   = "without"
 	Duplicate = "duplicates"
+	Unseen    = "duplicates, without the webhooks"
 	Refused   = "refused creates"
 )
 

@@ -47,6 +47,7 @@ const (
 	SubmissionBytes = "submissionBytes"       // stored, as JSON
 	RecordBytes     = "recordBytes"           // stored, as JSON
 	MemoryMiB       = "memoryMiB"             // resident, of the operator
+	LiveMiB         = "liveMiB"               // what the operator's heap holds
 	ServerMiB       = "apiServerMiB"          // resident, of the API server
 	StoredBytes     = "etcdStoredBytes"       // what etcd has in use
 	SeededBytes     = "seededBytes"           // the JSON of the history

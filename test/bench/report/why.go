@@ -1,4 +1,28 @@
 package report
 
-// whys says of goals that were missed what their profiles showed (`--profile` takes them).
-var whys = map[string]string{}
+import "fmt"
+
+// why says, of a goal that is missed, what the profiles showed that `--profile` takes, with the figures of the samples.
+func (r Results) why(text string) string {
+	busy := func(side string, of func(Sample) float64) string { return ms(r.Median(SectionRate, Busy, side, of)) }
+	switch text {
+	case goalBusy, goalSaturated:
+		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
+			"JSON and HTTP/2 of its three writes and their answers, the watch of submissions, and the effect's request over a connection of its own, as "+
+			"hazard 6 demands. The clients' watch for the Success is the rest: the bare client waits for nothing.",
+			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)))
+	case goalStampede:
+		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook, and its read of the record, are what a duplicate "+
+			"costs more than a create of a kind without webhooks. It buys the answer: what the key was used for, and what differs. Without the webhooks a "+
+			"duplicate is a refused create like any other; with them a create costs %s times the manager's processor time.",
+			number(r.Ratio(SectionWebhook, Busy, With, Without, CPUOf(Manager))))
+	case goalWorked:
+		live := func(state string) string { return mib(r.Median(SectionMemory, state, Operator, Figure(LiveMiB))) }
+		return fmt.Sprintf("Resident memory is also what the Go runtime has not given back to the system: what the heap holds is %s after work, and %s when idle.",
+			live(Worked), live(Idle))
+	case goalManager:
+		return "The manager's profile is JSON, HTTP/2 and garbage collection of three writes and their answers."
+	default:
+		return "`make bench BENCH='--profile=tmp'` takes the profile of the API server that says where it goes."
+	}
+}
