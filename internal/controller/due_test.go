@@ -81,7 +81,7 @@ var _ = Describe("The due loop", func() {
 		w.clock.Step(result.RequeueAfter + 2*time.Second)
 		w.sweep("a")
 		mine, other := w.op, w.operator("other")
-		Expect(mine.Remembered()).To(Equal(1), "since when it is where it is")
+		Expect(mine.Remembered()).NotTo(BeZero(), "since when it is where it is")
 		w.op = other
 		for range 2 {
 			w.clock.Step(result.RequeueAfter + 2*time.Second)
