@@ -105,6 +105,9 @@ const (
 	LabelTemplate = "taskonce.dev/template"
 	// AnnotationSubmittedBy names the authenticated user who created a submission; set at admission.
 	AnnotationSubmittedBy = "taskonce.dev/submitted-by"
+	// AnnotationOnBehalfOf names who a submission was made for, where that is not who made it: the person whose token a
+	// gateway has verified. Only holders of the verb submit-on-behalf on tasksubmissions may set it, and nobody may change it.
+	AnnotationOnBehalfOf = "taskonce.dev/on-behalf-of"
 	// AnnotationDecidedBy names the authenticated user who created a decision; set at admission.
 	AnnotationDecidedBy = "taskonce.dev/decided-by"
 	// AnnotationTraceparent carries the client's W3C trace context. It is no part of the action: a retry has a

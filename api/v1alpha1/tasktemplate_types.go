@@ -59,6 +59,14 @@ type TaskTemplateSpec struct {
 	// +kubebuilder:default=ReturnFirst
 	OnBusinessKeyConflict BusinessKeyConflictPolicy `json:"onBusinessKeyConflict,omitempty"`
 
+	// Who may submit through the gateway, and read what was submitted: a CEL expression over claims, those of the
+	// caller's token, and params, such as claims.sub == params.studentId. Left out, everybody whose token the gateway
+	// accepts. It binds no one else: who may speak to the API server is for RBAC to say.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Access string `json:"access,omitempty"`
+
 	// Whether a person must agree before anything happens.
 	// +optional
 	Approval *Approval `json:"approval,omitempty"`

@@ -15,7 +15,7 @@ import (
 var names = []struct {
 	name     string
 	variable Variables
-}{{"params", Params}, {"submission", Submission}, {"attempt", Attempt}, {"response", Response}}
+}{{"params", Params}, {"submission", Submission}, {"attempt", Attempt}, {"response", Response}, {"claims", Claims}}
 
 // String lists the variables, for messages.
 func (v Variables) String() string {

@@ -36,6 +36,7 @@ func NewEnv(schema *Schema) (*Env, error) {
 		cel.Variable("submission", cel.ObjectType("object submission")),
 		cel.Variable("attempt", cel.IntType),
 		cel.Variable("response", cel.ObjectType("object response")),
+		cel.Variable("claims", cel.MapType(cel.StringType, cel.DynType)),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("set up expressions: %w", err)
@@ -89,6 +90,9 @@ func (e *Env) bind(in Input, uses Variables) (*activation, error) {
 			return nil, errors.New("the expression uses response, and there was none")
 		}
 		values["response"] = in.Response
+	}
+	if uses&Claims != 0 {
+		values["claims"] = in.Claims
 	}
 	return &activation{values: values}, nil
 }

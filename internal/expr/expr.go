@@ -15,6 +15,8 @@ const (
 	// Response has status (int), headers (map of lower-case name to string) and body (the decoded JSON, or the text
 	// where it is none).
 	Response
+	// Claims is what a token says of its bearer: a map of names to anything.
+	Claims
 )
 
 // Input holds the values of the variables at one evaluation.
@@ -27,4 +29,6 @@ type Input struct {
 	Attempt int32
 	// Response has the members named at Variables; nil where there was no answer.
 	Response map[string]any
+	// Claims is a JSON object, decoded with DecodeObject.
+	Claims map[string]any
 }

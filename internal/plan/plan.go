@@ -43,6 +43,9 @@ func Compile(template *v1alpha1.TaskTemplate, compilers effect.Compilers) (*Plan
 		return nil, append(faults, wrong)
 	}
 	faults = append(faults, p.compileKeys(path, spec, env)...)
+	if _, wrong := compileAccess(path, spec, env); wrong != nil {
+		faults = append(faults, wrong)
+	}
 	faults = append(faults, p.compileEffect(path, template, compilers, env)...)
 	if len(faults) > 0 {
 		return nil, faults

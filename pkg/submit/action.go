@@ -28,6 +28,9 @@ type Action struct {
 	// Traceparent is the W3C trace context that is passed on to the receiver. It is no part of the action. Empty: that of
 	// the OpenTelemetry span in the context that Submit is called with, where there is one.
 	Traceparent string
+	// OnBehalfOf names who it is submitted for, where that is not who submits it. Only holders of the verb
+	// submit-on-behalf may say so. It is no part of the action.
+	OnBehalfOf string
 }
 
 // Key joins parts into an idempotency key, so that different parts never make the same key.
@@ -47,8 +50,10 @@ func (a Action) Object() (*v1alpha1.TaskSubmission, error) {
 	if name != a.Key {
 		object.Spec.IdempotencyKey = a.Key
 	}
-	if a.Traceparent != "" {
-		object.Annotations = map[string]string{v1alpha1.AnnotationTraceparent: a.Traceparent}
+	for name, value := range map[string]string{v1alpha1.AnnotationTraceparent: a.Traceparent, v1alpha1.AnnotationOnBehalfOf: a.OnBehalfOf} {
+		if value != "" {
+			metav1.SetMetaDataAnnotation(&object.ObjectMeta, name, value)
+		}
 	}
 	if a.Parameters != nil {
 		raw, err := json.Marshal(a.Parameters)

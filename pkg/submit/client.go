@@ -36,7 +36,9 @@ func Connect(config *rest.Config) (*Client, error) {
 	}
 	// The kinds are known, so nothing has to be discovered.
 	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(v1alpha1.GroupVersion.WithKind("TaskSubmission"), meta.RESTScopeNamespace)
+	for _, kind := range []string{"TaskSubmission", "TaskTemplate"} {
+		mapper.Add(v1alpha1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
 	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, err
