@@ -147,8 +147,9 @@ sql-kill: databases ## Kill operators and database servers with SIGKILL around C
 	TASKONCE_SQLTX_KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'KilledAroundCommit$$' ./internal/effect/sqltx
 
 .PHONY: errors
-errors: controlplane ## Write docs/errors.md anew: what kubectl says when something is refused.
+errors: controlplane ## Write docs/errors.md and the answers of docs/http.md anew: what is said when something is refused.
 	TASKONCE_WRITE_ERRORS=1 go test -count=1 ./internal/admission -ginkgo.focus 'documented'
+	TASKONCE_WRITE_ERRORS=1 go test -count=1 -run '^TestAnswers$$' ./test/gateway
 
 SEED ?= 0
 DURATION ?= 60s
@@ -200,8 +201,8 @@ prometheus: ## Make sure that Prometheus and promtool are installed; the tests s
 ##@ Build
 
 .PHONY: build
-build: ## Build the manager and the kubectl plugin into bin/.
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/kubectl-taskonce
+build: ## Build the manager, the gateway and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/gateway ./cmd/kubectl-taskonce
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of the current kubeconfig, with your own rights.

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/gateway"
 )
 
 const errorsDocument = "../../docs/errors.md"
@@ -87,7 +88,7 @@ var _ = Describe("What is refused", func() {
 		for _, d := range refusalsWhileDown(namespace) {
 			page += d.section(namespace)
 		}
-		page += errorsTail
+		page += errorsTail + gatewayProblems()
 		if os.Getenv("TASKONCE_WRITE_ERRORS") != "" {
 			Expect(os.WriteFile(errorsDocument, []byte(page), 0o644)).To(Succeed())
 		}
@@ -178,6 +179,25 @@ func refusalsWhileDown(namespace string) []documented {
 		{"kubectl create -f decision.yaml", decision("yes", "Cancel", namespace, "grant-42")},
 	}}}
 }
+
+// gatewayProblems are the types of problems that the HTTP gateway answers with.
+func gatewayProblems() string {
+	page := gatewayHead
+	for _, kind := range gateway.Kinds {
+		page += fmt.Sprintf("| %#q | %d | %s | %s |\n", kind.Name, kind.Status, kind.Title, kind.Advice)
+	}
+	return page
+}
+
+const gatewayHead = `
+## Problems of the HTTP gateway
+
+What the [gateway](http.md) answers in ` + "`application/problem+json`" + `. A type is ` + "`https://taskonce.dev/problems/`" + ` and the name; it
+does not change.
+
+| name | status | it means | what to do |
+| --- | --- | --- | --- |
+`
 
 const errorsTail = `
 ## Reasons that are not about the input

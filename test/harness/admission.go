@@ -29,7 +29,7 @@ func (c *ControlPlane) InstallAdmission(ctx context.Context, address string) err
 		return err
 	}
 	edit := func(object *unstructured.Unstructured) error { return callAt(object, port) }
-	return c.applyKinds(ctx, edit,
+	return c.applyKinds(ctx, "config/default", edit,
 		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 }
 

@@ -33,47 +33,53 @@ func (c *ControlPlane) ManagerKubeconfig(ctx context.Context) (string, error) {
 	if err := c.applyRights(ctx); err != nil {
 		return "", err
 	}
-	token, err := c.managerToken(ctx)
+	return c.accountKubeconfig(ctx, managerServiceAccount, "manager")
+}
+
+// accountKubeconfig writes a kubeconfig file that authenticates as a service account of the manager's namespace.
+func (c *ControlPlane) accountKubeconfig(ctx context.Context, account, user string) (string, error) {
+	token, err := c.Token(ctx, ManagerNamespace, account)
 	if err != nil {
 		return "", err
 	}
 	config := clientcmdapi.NewConfig()
 	config.Clusters["taskonce"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
-	config.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts["manager"] = &clientcmdapi.Context{Cluster: "taskonce", AuthInfo: "manager", Namespace: ManagerNamespace}
-	config.CurrentContext = "manager"
-	path := filepath.Join(c.Dir, "manager.kubeconfig")
+	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts[user] = &clientcmdapi.Context{Cluster: "taskonce", AuthInfo: user, Namespace: ManagerNamespace}
+	config.CurrentContext = user
+	path := filepath.Join(c.Dir, user+".kubeconfig")
 	return path, clientcmd.WriteToFile(*config, path)
 }
 
-func (c *ControlPlane) managerToken(ctx context.Context) (string, error) {
+// Token returns a token of a service account, which outlives any run.
+func (c *ControlPlane) Token(ctx context.Context, namespace, account string) (string, error) {
 	clients, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
 		return "", err
 	}
 	seconds := int64(tokenLifetime.Seconds())
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
-	answer, err := clients.CoreV1().ServiceAccounts(ManagerNamespace).CreateToken(ctx, managerServiceAccount, request, metav1.CreateOptions{})
+	answer, err := clients.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("a token for the manager: %w", err)
+		return "", fmt.Errorf("a token for %s: %w", account, err)
 	}
 	return answer.Status.Token, nil
 }
 
 // applyRights applies what a manager outside the cluster needs too: no Deployment, no Service, no CRDs.
 func (c *ControlPlane) applyRights(ctx context.Context) error {
-	return c.applyKinds(ctx, nil, "Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+	return c.applyKinds(ctx, "config/default", nil, "Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
 }
 
-// applyKinds applies the objects of some kinds of config/default, after an edit.
-func (c *ControlPlane) applyKinds(ctx context.Context, edit func(*unstructured.Unstructured) error, kinds ...string) error {
-	rendered, _, err := c.Kubectl(ctx, "kustomize", "config/default")
+// applyKinds applies the objects of some kinds of a folder that kustomize renders, after an edit.
+func (c *ControlPlane) applyKinds(ctx context.Context, folder string, edit func(*unstructured.Unstructured) error, kinds ...string) error {
+	rendered, _, err := c.Kubectl(ctx, "kustomize", folder)
 	if err != nil {
 		return err
 	}
 	selected, err := selectKinds([]byte(rendered), edit, kinds)
 	if err != nil {
-		return fmt.Errorf("config/default: %w", err)
+		return fmt.Errorf("%s: %w", folder, err)
 	}
 	_, _, err = c.kubectl(ctx, selected, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err

@@ -34,6 +34,7 @@ func TestTheRulesBite(t *testing.T) {
 		{m + "/internal/controller", m + "/internal/effect/httpcall", "a concrete effect"},
 		{m + "/internal/plan", m + "/internal/effect/httpcall", "only the manager chooses"},
 		{m + "/cmd/gateway", m + "/internal/effect/httpcall", "only the manager chooses"},
+		{m + "/internal/gateway", m + "/internal/record", "it is a client"},
 		{m + "/api/v1alpha1", m + "/internal/expr", "clients import the kinds alone"},
 		{m + "/pkg/submit", m + "/internal/plan", "clients import the kinds alone"},
 		{m + "/internal/controller", m + "/test/harness", "a test's tool in the product"},

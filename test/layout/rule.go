@@ -76,6 +76,14 @@ var Rules = []Rule{
 		},
 	},
 	{
+		Within: "internal/gateway",
+		Reason: "the gateway submits as any client does: records and the operator's work are not its business",
+		Deep:   true,
+		Forbids: func(_, to string) bool {
+			return inside(to, "internal/controller") || inside(to, "internal/record") || inside(to, "internal/admission") || isConcreteEffect(to)
+		},
+	},
+	{
 		Within:  "api",
 		Reason:  "clients import the kinds, and nothing of the operator with them",
 		Deep:    true,

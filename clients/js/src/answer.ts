@@ -42,7 +42,8 @@ function judge(problem: Problem): Answer {
     case "key-reused":
       return { is: "other", problem };
     default:
-      return { is: "refused", problem };
+      // What failed by its own input is there, too, where nobody looked at it at the door.
+      return isView(problem.submission) ? { is: "there", view: problem.submission } : { is: "refused", problem };
   }
 }
 

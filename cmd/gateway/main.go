@@ -1,0 +1,131 @@
+// Command gateway serves submissions over HTTP, for applications that do not speak to the Kubernetes API.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/taskonce/taskonce/internal/gateway"
+	"github.com/taskonce/taskonce/internal/telemetry/tracing"
+	"github.com/taskonce/taskonce/pkg/submit"
+)
+
+// version is set when a release is built.
+var version = "development"
+
+func main() {
+	options, err := parse(os.Args[1:], os.Stdout)
+	switch {
+	case errors.Is(err, errHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "gateway:", err)
+		os.Exit(2)
+	case options.version:
+		fmt.Println("taskonce gateway", version)
+		return
+	}
+	ctrl.SetLogger(options.logger())
+	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
+		fmt.Fprintln(os.Stderr, "gateway:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx ends and what was asked for is answered, or returns what went wrong.
+func run(ctx context.Context, options *options) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
+	}
+	config.QPS = -1 // the API server's own priority and fairness is the limit
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logf.Log.WithName("tracing").Error(err, "spans were not exported") }))
+	tracer, err := tracing.FromEnvironment(ctx, version)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = tracer.Shutdown(ctx) // the collector may be gone: that keeps no process
+	}()
+	front, err := newGateway(ctx, config, options, tracer)
+	if err != nil {
+		return err
+	}
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return serveInterface(ctx, front.Handler(), options) })
+	serving.Go(func() error { return serveProbes(ctx, options.probeAddress) })
+	serving.Go(func() error { return serveMetrics(ctx, config, options) })
+	logf.Log.Info("starting", "version", version, "mode", options.mode(), "tracing", tracer != nil)
+	return serving.Wait()
+}
+
+func newGateway(ctx context.Context, config *rest.Config, options *options, tracer *tracing.Tracer) (*gateway.Gateway, error) {
+	var callers gateway.Authenticator = gateway.PassThrough{}
+	if options.issuer.URL == "" {
+		config = gateway.PassingThrough(config)
+	} else {
+		verifying, err := gateway.NewOIDC(ctx, options.issuer)
+		if err != nil {
+			return nil, err
+		}
+		callers = verifying
+	}
+	client, err := submit.Connect(config)
+	if err != nil {
+		return nil, err
+	}
+	client.RequestTimeout = options.patience
+	return &gateway.Gateway{
+		Client: client, Callers: callers, DefaultWait: options.defaultWait, MaxWait: options.maxWait, Patience: options.patience,
+		MaxBody: options.maxBody, Rate: options.rate(), Burst: options.burst, Origins: options.origins, Heartbeat: heartbeat,
+		Tracer: tracer, Version: version, Stopping: ctx.Done(),
+	}, nil
+}
+
+// heartbeat is shorter than what proxies let a silent connection live, and than what clients take for a dead one.
+const heartbeat = 15 * time.Second
+
+func serveMetrics(ctx context.Context, config *rest.Config, options *options) error {
+	if options.metricsAddress == "0" {
+		return nil
+	}
+	serving := metricsserver.Options{BindAddress: options.metricsAddress, SecureServing: true}
+	if options.metricsAuthentication == delegated {
+		serving.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	server, err := metricsserver.NewServer(serving, config, client)
+	if err != nil {
+		return err
+	}
+	return server.Start(ctx)
+}
+
+func serveProbes(ctx context.Context, address string) error {
+	if address == "0" {
+		return nil
+	}
+	mux := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/readyz"} {
+		mux.HandleFunc(path, func(http.ResponseWriter, *http.Request) {})
+	}
+	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
+	return serve(ctx, server, server.ListenAndServe, 0)
+}

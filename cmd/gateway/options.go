@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.uber.org/zap/zapcore"
+	"golang.org/x/time/rate"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/taskonce/taskonce/internal/gateway"
+)
+
+var errHelp = flag.ErrHelp
+
+// delegated is the metrics' authentication by the API server.
+const delegated = "delegated"
+
+type options struct {
+	version               bool
+	address               string
+	certDir               string
+	plainHTTP             bool
+	metricsAddress        string
+	metricsAuthentication string
+	probeAddress          string
+	issuer                gateway.Issuer
+	origins               origins
+	defaultWait           time.Duration
+	maxWait               time.Duration
+	patience              time.Duration
+	gracePeriod           time.Duration
+	maxBody               int64
+	perSecond             float64
+	burst                 int
+	logFormat             string
+}
+
+// parse reads and checks the flags. What is wrong comes back as one line; asked for help, it writes that to output and returns errHelp.
+func parse(arguments []string, output io.Writer) (*options, error) {
+	o := &options{}
+	flags := o.flags()
+	err := flags.Parse(arguments)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(output, "Usage: gateway [flags]")
+		flags.SetOutput(output)
+		flags.PrintDefaults()
+		return nil, errHelp
+	case err != nil:
+		return nil, fmt.Errorf("%w; --help lists the flags", err)
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
+	}
+	return o, o.check()
+}
+
+// flags are all of them, with their defaults. They say nothing by themselves.
+func (o *options) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	config.RegisterFlags(flags)
+	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
+	flags.StringVar(&o.address, "bind-address", ":8443", "Where the interface is served.")
+	flags.StringVar(&o.certDir, "tls-cert-dir", "", "A folder with tls.crt and tls.key, which are read again when they change.")
+	flags.BoolVar(&o.plainHTTP, "plain-http", false, "Serve without TLS: tokens can be read by whoever sees the traffic, so only where something in front of the gateway, on the same machine or a network of its own, does the TLS.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9443", "Where metrics are served, over HTTPS; 0 turns them off.")
+	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served; 0 turns them off.")
+	flags.StringVar(&o.issuer.URL, "oidc-issuer", "", "The issuer of the callers' tokens, as these name it. Left out, tokens are passed on to the API server, whose RBAC decides.")
+	flags.StringVar(&o.issuer.Audience, "oidc-audience", "", "Whom the tokens must be for.")
+	flags.StringVar(&o.issuer.KeysURL, "oidc-keys-url", "", "Where the issuer's keys are; left out, as its discovery document says.")
+	flags.Var(&o.origins, "cors-origins", "The origins whose pages may use the gateway from a browser, with commas between them, such as https://school.example; left out, none.")
+	flags.DurationVar(&o.defaultWait, "default-wait", 10*time.Second, "How long a first request waits for its outcome where it does not say (Prefer: wait=N).")
+	flags.DurationVar(&o.maxWait, "max-wait", 60*time.Second, "How long it waits at most, whatever it says.")
+	flags.DurationVar(&o.patience, "api-patience", 5*time.Second, "How long the API server is asked before a request is answered with 503.")
+	flags.DurationVar(&o.gracePeriod, "grace-period", 10*time.Second, "How long requests may take to be answered after a signal to stop. What waits for an outcome is answered at once.")
+	flags.Int64Var(&o.maxBody, "max-body-bytes", 1<<20, "How large a request's body may be.")
+	flags.Float64Var(&o.perSecond, "rate", 20, "How many requests a caller may send in a second, to each gateway process; 0: any number.")
+	flags.IntVar(&o.burst, "burst", 40, "How many of them may come at once.")
+	flags.StringVar(&o.logFormat, "log-format", "json", "How lines of the log are written: json or text.")
+	return flags
+}
+
+func (o *options) check() error {
+	switch {
+	case o.certDir == "" && !o.plainHTTP:
+		return errors.New("--tls-cert-dir must name a folder with a certificate; where something in front of the gateway does the TLS, say --plain-http")
+	case o.certDir != "" && o.plainHTTP:
+		return errors.New("--tls-cert-dir and --plain-http exclude each other")
+	case o.issuer.URL == "" && (o.issuer.Audience != "" || o.issuer.KeysURL != ""):
+		return errors.New("--oidc-audience and --oidc-keys-url say something of an issuer: set --oidc-issuer")
+	case o.issuer.URL != "" && o.issuer.Audience == "":
+		return errors.New("--oidc-audience must be set: a token for somebody else would be accepted")
+	case o.defaultWait < 0 || o.defaultWait > o.maxWait:
+		return errors.New("--default-wait must be between 0s and --max-wait")
+	case o.patience < time.Second:
+		return errors.New("--api-patience must be at least 1s")
+	case o.gracePeriod < 0:
+		return errors.New("--grace-period must not be negative")
+	case o.maxBody < 1<<10:
+		return errors.New("--max-body-bytes must be at least 1024")
+	case o.perSecond < 0 || o.perSecond > 0 && o.burst < 1:
+		return errors.New("--rate must not be negative, and with a rate --burst must be at least 1")
+	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
+		return errors.New("--metrics-authentication must be delegated or none")
+	case o.logFormat != "json" && o.logFormat != "text":
+		return errors.New("--log-format must be json or text")
+	}
+	return nil
+}
+
+func (o *options) rate() rate.Limit { return rate.Limit(o.perSecond) }
+
+func (o *options) mode() string {
+	if o.issuer.URL == "" {
+		return "pass-through"
+	}
+	return "oidc"
+}
+
+// origins is a list of web origins, with commas between them.
+type origins []string
+
+func (o *origins) String() string { return strings.Join(*o, ",") }
+
+// Set refuses what no browser would send as an origin, and the star: a token is not for every page.
+func (o *origins) Set(text string) error {
+	*o = nil
+	for origin := range strings.SplitSeq(text, ",") {
+		origin = strings.TrimSpace(origin)
+		parsed, err := url.Parse(origin)
+		if err != nil || parsed.Host == "" || parsed.Scheme+"://"+parsed.Host != origin || strings.Contains(origin, "*") {
+			return fmt.Errorf("%q is no origin, such as https://school.example", origin)
+		}
+		*o = append(*o, origin)
+	}
+	return nil
+}
+
+// logger writes to standard error. Stack traces belong to faults of the program, which are logged as panics.
+func (o *options) logger() logr.Logger {
+	encoder := zap.JSONEncoder()
+	if o.logFormat == "text" {
+		encoder = zap.ConsoleEncoder()
+	}
+	return zap.New(encoder, zap.StacktraceLevel(zapcore.DPanicLevel))
+}

@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/rs/cors"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/lru"
+)
+
+// guard is what each request passes before the interface: whose page it comes from, who it is, and how often they asked.
+func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
+	limits := &limits{rate: g.Rate, burst: g.Burst, callers: lru.New(maxCallers)}
+	handler := http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		handler, pattern := mux.Handler(request)
+		switch {
+		case pattern == "":
+			write(writer, unserved(handler, request))
+		case !strings.HasPrefix(request.URL.Path, "/v1/"):
+			mux.ServeHTTP(writer, request) // the interface's description is for everybody
+		default:
+			g.authenticated(writer, request, mux, limits)
+		}
+	})
+	return measured(g.cors().Handler(handler), mux)
+}
+
+func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits) {
+	token, wrong := bearerToken(request)
+	var caller *Caller
+	if wrong == nil {
+		caller, wrong = g.Callers.Authenticate(request.Context(), token)
+	}
+	if wrong == nil && !limits.allow(caller.Identity) {
+		wrong = problem(tooMany, "this caller has sent more requests than it may").later()
+	}
+	if wrong != nil {
+		write(writer, wrong)
+		return
+	}
+	next.ServeHTTP(writer, request.WithContext(context.WithValue(request.Context(), callerKey{}, caller)))
+}
+
+// unserved says what is wrong with a request that nothing serves: the method, or the path.
+func unserved(handler http.Handler, request *http.Request) *Problem {
+	probe := &statusOnly{header: http.Header{}}
+	handler.ServeHTTP(probe, request)
+	if probe.status == http.StatusMethodNotAllowed {
+		p := problem(wrongMethod, request.Method+" is not among "+probe.header.Get("Allow"))
+		p.header.Set("Allow", probe.header.Get("Allow"))
+		return p
+	}
+	return problem(noSuchPath, "nothing is served at this path")
+}
+
+// statusOnly takes an answer and keeps its status and header.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header            { return s.header }
+func (s *statusOnly) WriteHeader(status int)         { s.status = status }
+func (s *statusOnly) Write(body []byte) (int, error) { return len(body), nil }
+
+func write(writer http.ResponseWriter, p *Problem) {
+	for name, values := range p.header {
+		writer.Header()[name] = values
+	}
+	writer.Header().Set("Content-Type", "application/problem+json")
+	writer.WriteHeader(p.Status)
+	_ = json.NewEncoder(writer).Encode(p)
+}
+
+func (g *Gateway) cors() *cors.Cors {
+	options := cors.Options{
+		AllowedOrigins: g.Origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodPost},
+		AllowedHeaders: []string{"Authorization", "Content-Type", headerKey, "Last-Event-ID", "Prefer", "traceparent"},
+		ExposedHeaders: []string{headerReplayed, "Location", "Preference-Applied", "Retry-After"},
+		MaxAge:         600,
+	}
+	if len(g.Origins) == 0 { // the library takes none for all
+		options.AllowOriginFunc = func(string) bool { return false }
+	}
+	return cors.New(options)
+}
+
+// maxCallers bounds how many callers' limits are remembered. One that is forgotten begins with a whole burst.
+const maxCallers = 10_000
+
+type limits struct {
+	rate    rate.Limit
+	burst   int
+	mu      sync.Mutex
+	callers *lru.Cache
+}
+
+func (l *limits) allow(identity string) bool {
+	if l.rate == 0 {
+		return true
+	}
+	l.mu.Lock()
+	limiter, known := l.callers.Get(identity)
+	if !known {
+		limiter = rate.NewLimiter(l.rate, l.burst)
+		l.callers.Add(identity, limiter)
+	}
+	l.mu.Unlock()
+	return limiter.(*rate.Limiter).Allow()
+}

@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestKeyOf(t *testing.T) {
+	for _, test := range []struct{ reason, header, key, kind string }{
+		{"a String", `"task:42"`, "task:42", ""},
+		{"with quotes and backslashes", `"a\"b\\c"`, `a"b\c`, ""},
+		{"with parameters, which are ignored", `"task";v=1`, "task", ""},
+		{"a Display String", `%"%e6%8f%90:1%25"`, "提:1%", ""},
+		{"a token", "task", "", "invalid-key"},
+		{"a number", "42", "", "invalid-key"},
+		{"bytes", ":dGFzaw==:", "", "invalid-key"},
+		{"no end", `"task`, "", "invalid-key"},
+		{"two", `"a", "b"`, "", "invalid-key"},
+		{"other letters in a String", `"提"`, "", "invalid-key"},
+		{"empty", `""`, "", "invalid-key"},
+		{"too long", `"` + strings.Repeat("a", 513) + `"`, "", "invalid-key"},
+		{"white space at the end", `"a "`, "", "invalid-key"},
+		{"a control character", `%"a%0ab"`, "", "invalid-key"},
+	} {
+		key, wrong := keyOf(test.header)
+		kind := ""
+		if wrong != nil {
+			kind = strings.TrimPrefix(wrong.Type, problemTypes)
+		}
+		if key != test.key || kind != test.kind {
+			t.Errorf("%s: %q, %q; want %q, %q", test.reason, key, kind, test.key, test.kind)
+		}
+	}
+}
+
+func TestPreferredWait(t *testing.T) {
+	for _, test := range []struct {
+		header string
+		wait   time.Duration
+		stated bool
+	}{
+		{"wait=10", 10 * time.Second, true},
+		{"wait=0", 0, true},
+		{"respond-async, wait=3", 3 * time.Second, true},
+		{"return=minimal", 0, false},
+		{"", 0, false},
+		{"wait", 0, false},
+		{"wait=-1", 0, false},
+		{"wait=soon", 0, false},
+		{"wait=1.5", 0, false},
+		{"wait=(1 2)", 0, false},
+		{"wait=999999999999", 0, false},
+		{"wait=1 2", 0, false},
+	} {
+		if wait, stated := preferredWait(test.header); wait != test.wait || stated != test.stated {
+			t.Errorf("%q: %s, %t", test.header, wait, stated)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/taskonce/taskonce/internal/expr"
+)
+
+// Issuer is who vouches for callers.
+type Issuer struct {
+	// URL is the issuer as its tokens name it.
+	URL string
+	// Audience is whom its tokens must be for.
+	Audience string
+	// KeysURL is where its keys are. Empty: as its discovery document says.
+	KeysURL string
+}
+
+// OIDC verifies tokens itself.
+type OIDC struct {
+	verifier *oidc.IDTokenVerifier
+}
+
+const keysTimeout = 10 * time.Second
+
+// algorithms are those with a public key: a shared secret would make everybody who verifies an issuer.
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
+
+// NewOIDC returns one for an issuer. It asks for the issuer's discovery document where it was not told where the keys are.
+func NewOIDC(ctx context.Context, issuer Issuer) (*OIDC, error) {
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: keysTimeout, Transport: keysTransport{http.DefaultTransport}})
+	keysURL := issuer.KeysURL
+	if keysURL == "" {
+		provider, err := oidc.NewProvider(ctx, issuer.URL)
+		if err != nil {
+			return nil, fmt.Errorf("the issuer %s does not say where its keys are: %w; state them with --oidc-keys-url", issuer.URL, err)
+		}
+		var found struct {
+			KeysURL string `json:"jwks_uri"`
+		}
+		if err := provider.Claims(&found); err != nil {
+			return nil, err
+		}
+		keysURL = found.KeysURL
+	}
+	keys := watchedKeys{oidc.NewRemoteKeySet(ctx, keysURL)}
+	return &OIDC{verifier: oidc.NewVerifier(issuer.URL, keys, &oidc.Config{ClientID: issuer.Audience, SupportedSigningAlgs: algorithms})}, nil
+}
+
+// Authenticate implements Authenticator.
+func (o *OIDC) Authenticate(ctx context.Context, token string) (*Caller, *Problem) {
+	away := false
+	verified, err := o.verifier.Verify(context.WithValue(ctx, keysAway{}, &away), token)
+	switch {
+	case away:
+		return nil, problem(unavailable, "the issuer's keys cannot be read").later()
+	case err != nil:
+		return nil, refuseToken("the token is not accepted: it must be a valid one of the issuer and for the audience that the gateway was told")
+	case verified.Subject == "":
+		return nil, refuseToken("the token names no subject")
+	}
+	var raw json.RawMessage
+	if err := verified.Claims(&raw); err != nil {
+		return nil, refuseToken("the token's claims cannot be read")
+	}
+	claims, err := expr.DecodeObject(raw)
+	if err != nil {
+		return nil, refuseToken("the token's claims cannot be read")
+	}
+	return &Caller{Identity: verified.Subject, Subject: verified.Subject, Claims: claims, Until: verified.Expiry}, nil
+}
+
+// keysAway is the key of a bool in a context, set where keys could not be read: the verifier's error does not tell.
+type keysAway struct{}
+
+var errKeysAway = errors.New("the issuer's keys cannot be read")
+
+type watchedKeys struct{ oidc.KeySet }
+
+func (k watchedKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := k.KeySet.VerifySignature(ctx, token)
+	if away, ok := ctx.Value(keysAway{}).(*bool); ok {
+		*away = errors.Is(err, errKeysAway) || errors.Is(err, context.DeadlineExceeded)
+	}
+	return payload, err
+}
+
+// keysTransport makes an error of whatever is no answer.
+type keysTransport struct{ next http.RoundTripper }
+
+func (t keysTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errKeysAway, err)
+	}
+	if response.StatusCode >= http.StatusInternalServerError {
+		response.Body.Close()
+		return nil, fmt.Errorf("%w: %s", errKeysAway, response.Status)
+	}
+	return response, nil
+}

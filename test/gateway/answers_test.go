@@ -1,0 +1,335 @@
+package gateway_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+const page = "../../docs/http.md"
+
+// situation is one row of the page's table.
+type situation struct {
+	what   string
+	status int
+	kind   string // of the problem
+	// header is what is told beside the body: the values that are the same each time, and of others that they are there.
+	header string
+	ask    func(w *world) answered
+}
+
+// passing asks as the application does, without verifying anything.
+func passing(a asked) func(*world) answered {
+	return func(w *world) answered { return w.send(installation.passing, w.token, a) }
+}
+
+// after asks for something first.
+func after(first func(*world), then func(*world) answered) func(*world) answered {
+	return func(w *world) answered {
+		first(w)
+		return then(w)
+	}
+}
+
+func deleted(name string) func(*world) {
+	return func(w *world) {
+		if err := w.admin.Delete(w.Context(), w.submission(name)); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+const location, again = "Location", "Location, Retry-After: 1"
+
+// situations are in the order in which they are played: later ones look at what earlier ones left.
+func situations() []situation {
+	const replayed = "Location, Idempotency-Replayed: true"
+	otherPayload := saying(`{"template":"award","parameters":{"order":"8"}}`)
+	return []situation{
+		{"the first request, done within its wait", 201, "", location, passing(submits("a", "award"))},
+		{"the same request again", 201, "", replayed, passing(submits("a", "award"))},
+		{"the same request again, after its submission was deleted", 201, "", replayed, after(deleted("a"), passing(submits("a", "award")))},
+		{"the same key, with other parameters", 422, "key-reused", "", passing(submits("a", "award", otherPayload))},
+		{"the same key, with other parameters, after its submission was deleted", 422, "key-reused", "", after(deleted("a"), passing(submits("a", "award", otherPayload)))},
+		{"the first request, failed", 424, "not-applied", location, passing(submits("b", "refused"))},
+		{"the same request again, failed", 424, "not-applied", replayed, passing(submits("b", "refused"))},
+		{"the same request again, failed, after its submission was deleted", 424, "not-applied", replayed, after(deleted("b"), passing(submits("b", "refused")))},
+		{"the first request, `Prefer: wait=0`, not done yet", 202, "", "Location, Preference-Applied: wait=0, Retry-After: 1", passing(submits("c", "slow", with("Prefer", "wait=0")))},
+		{"the same request again, while the first is in process", 409, "in-process", again, passing(submits("c", "slow"))},
+		{"the same request again, `Prefer: wait=1`, while the first is in process", 409, "in-process", again, passing(submits("c", "slow", with("Prefer", "wait=1")))},
+		{"without a key", 400, "key-missing", "", passing(submits("d", "award", without("Idempotency-Key")))},
+		{"a key without quotes", 400, "invalid-key", "", passing(submits("d", "award", with("Idempotency-Key", "1 2")))},
+		{"a key that ends with white space", 400, "invalid-key", "", passing(submits("d ", "award"))},
+		{"a body that is no JSON", 400, "invalid-request", "", passing(submits("d", "award", saying("{")))},
+		{"a body with an unknown member", 400, "invalid-request", "", passing(submits("d", "award", saying(`{"template":"award","amount":3}`)))},
+		{"a number that would be stored as another one", 400, "invalid-request", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":123456789012345678901}}`)))},
+		{"parameters that the template does not take", 400, "invalid-parameters", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":7}}`)))},
+		{"without a token", 401, "unauthenticated", "WWW-Authenticate: Bearer", func(w *world) answered { return w.send(installation.passing, "", submits("d", "award")) }},
+		{"a token that is not accepted", 401, "unauthenticated", "WWW-Authenticate: Bearer", func(w *world) answered { return w.send(installation.passing, "forged", submits("d", "award")) }},
+		{"a caller without the right", 403, "forbidden", "", func(w *world) answered {
+			return w.send(installation.passing, w.account("nobody"), submits("d", "award"))
+		}},
+		{"a body that is too large", 413, "too-large", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":"`+strings.Repeat("7", 5000)+`"}}`)))},
+		{"a body of another type", 415, "unsupported-media-type", "", passing(submits("d", "award", with("Content-Type", "text/plain")))},
+		{"more requests than a caller may send", 429, "too-many-requests", "Retry-After: 1", limited},
+		{"`GET` by name", 200, "", "", passing(reads("/c"))},
+		{"`GET` by key", 200, "", "Content-Location", passing(reads("?idempotencyKey=c"))},
+		{"`GET` by a key that nothing was submitted under", 404, "not-found", "", passing(reads("?idempotencyKey=d"))},
+		{"`GET` of events", 200, "", "", passing(reads("/b/events"))},
+		{"`GET` of events that were all seen", 204, "", "", func(w *world) answered {
+			return w.send(installation.passing, w.token, reads("/b/events", with("Last-Event-ID", w.submission("b").ResourceVersion)))
+		}},
+		{"another method", 405, "wrong-method", "Allow: GET, HEAD, POST", passing(asked{method: http.MethodDelete})},
+		{"another path", 404, "no-such-path", "", passing(reads("/c/d/e"))},
+		{"the API server is away, `POST`", 503, "unavailable", "Retry-After: 1", cutOff(submits("e", "award"))},
+		{"the API server is away, `GET`", 503, "unavailable", "Retry-After: 1", cutOff(reads("/c"))},
+	}
+}
+
+// limited asks a gateway that lets a caller ask once.
+func limited(w *world) answered {
+	process, url, err := installation.gateway(w.Context(), "--rate=0.001", "--burst=1")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer process.Kill()
+	w.expect(404, "not-found", url, w.token, reads("/d"))
+	w.expect(403, "forbidden", url, w.account("somebody-else"), reads("/d")) // has a limit of its own
+	return w.send(url, w.token, reads("/d"))
+}
+
+// cutOff asks a gateway that cannot reach the API server.
+func cutOff(a asked) func(*world) answered {
+	return func(w *world) answered {
+		text, err := os.ReadFile(installation.kubeconfig)
+		if err != nil {
+			w.Fatal(err)
+		}
+		alone := installation
+		alone.kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
+		nowhere := strings.ReplaceAll(string(text), installation.plane.Config.Host, "https://"+unused(w.T))
+		if err := os.WriteFile(alone.kubeconfig, []byte(nowhere), 0o600); err != nil {
+			w.Fatal(err)
+		}
+		process, url, err := alone.gateway(w.Context(), "--api-patience=1s")
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer process.Kill()
+		return w.send(url, w.token, a)
+	}
+}
+
+// TestAnswers plays every situation, and compares the page's table with what was answered.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points", schema)
+	w.template("refused", "/nowhere")
+	w.template("slow", "/hold/points", func(s *v1alpha1.TaskTemplateSpec) { s.Effect.HTTP.Timeout.Duration = 60e9 })
+	var answers []map[string]any
+	table := "| situation | status | problem | headers |\n| --- | --- | --- | --- |\n"
+	for _, s := range situations() {
+		got := s.ask(w)
+		kind, header := "", told(got.header)
+		if got.status >= 400 {
+			kind = got.said(t).Type
+		}
+		if got.status != s.status || kind != s.kind || header != s.header {
+			t.Errorf("%s: %d %q %q, want %d %q %q: %s", s.what, got.status, kind, header, s.status, s.kind, s.header, got.body)
+		}
+		answers = append(answers, contractOf(t, s.what, got))
+		table += fmt.Sprintf("| %s | %d | %s | %s |\n", s.what, got.status, code(kind), header)
+	}
+	for name, wanted := range map[string]int{"a": 1, "b": 0, "d": 0, "e": 0} {
+		if n := w.effects(name); n != wanted {
+			t.Errorf("%s: %d effects, want %d", name, n, wanted)
+		}
+	}
+	compare(t, "answers", table)
+	compareContract(t, answers)
+}
+
+func code(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return "`" + kind + "`"
+}
+
+// told is what the headers say, without what every answer has.
+func told(header http.Header) string {
+	var list []string
+	for _, name := range []string{"Allow", "Content-Location", "Location", "Idempotency-Replayed", "Preference-Applied", "Retry-After", "WWW-Authenticate"} {
+		value := header.Get(name)
+		if strings.HasSuffix(name, "Location") && value != "" {
+			list = append(list, name)
+		} else if value != "" {
+			list = append(list, name+": "+value)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// compare holds a part of the page to what was found, or writes it there.
+func compare(t *testing.T, part, found string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+part+": make errors writes this -->\n\n", "\n<!-- end of "+part+" -->"
+	before, rest, ok := strings.Cut(string(text), begin)
+	written, behind, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for %s", page, part)
+	}
+	if os.Getenv("TASKONCE_WRITE_ERRORS") != "" {
+		if err := os.WriteFile(page, []byte(before+begin+found+end+behind), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written != found {
+		t.Errorf("%s is not what was answered: run make errors, and look at what changed. It is:\n%s", page, found)
+	}
+}
+
+// contract is what clients in other languages are tested against.
+const contract = "../../clients/answers.json"
+
+// contractOf is an answer without what differs from run to run, and without what is for people.
+func contractOf(t *testing.T, what string, a answered) map[string]any {
+	t.Helper()
+	var body any
+	if strings.HasSuffix(a.header.Get("Content-Type"), "json") {
+		if err := json.Unmarshal(a.body, &body); err != nil {
+			t.Fatal(err)
+		}
+		same(body)
+	}
+	return map[string]any{"situation": what, "status": a.status, "contentType": a.header.Get("Content-Type"), "retryAfter": a.header.Get("Retry-After"), "body": body}
+}
+
+func same(body any) {
+	object, ok := body.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, differs := range []string{"detail", "errors", "message", "result", "resultDigest", "startedAt", "completedAt"} {
+		delete(object, differs)
+	}
+	same(object["submission"])
+}
+
+func compareContract(t *testing.T, answers []map[string]any) {
+	t.Helper()
+	var found bytes.Buffer
+	encoder := json.NewEncoder(&found)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(answers); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("TASKONCE_WRITE_ERRORS") != "" {
+		if err := os.WriteFile(contract, found.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written, err := os.ReadFile(contract); err != nil || !bytes.Equal(written, found.Bytes()) {
+		t.Errorf("%s is not what was answered: run make errors, and look at what changed: %v", contract, err)
+	}
+}
+
+// schema takes an order, and nothing else.
+func schema(s *v1alpha1.TaskTemplateSpec) {
+	s.ParametersSchema = &v1alpha1.ParametersSchema{}
+	s.ParametersSchema.OpenAPIV3Schema.Raw = []byte(`{"type":"object","required":["order"],"properties":{"order":{"type":"string"},"student":{"type":"string"}}}`)
+}
+
+// TestNothingIsSentTwiceByAHurry has many ask at once: one is first, and all get the same result.
+func TestNothingIsSentTwiceByAHurry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	const people = 12
+	answers := make(chan answered, people)
+	for range people {
+		go func() {
+			answers <- w.send(installation.passing, w.token, submits("task:42", "award", with("Prefer", "wait=60")))
+		}()
+	}
+	var results []string
+	first := 0
+	for range people {
+		got := <-answers
+		if got.status != 201 {
+			t.Fatalf("%d: %s", got.status, got.body)
+		}
+		if got.header.Get("Idempotency-Replayed") == "" {
+			first++
+		}
+		results = append(results, string(got.said(t).Result))
+	}
+	if slices.Sort(results); first != 1 || results[0] != results[people-1] {
+		t.Errorf("%d were first; the results are %q", first, slices.Compact(results))
+	}
+	name, _ := v1alpha1.NameForKey("task:42")
+	if n := w.effects(name); n != 1 {
+		t.Errorf("%d effects", n)
+	}
+}
+
+// TestKeysOfOtherLetters come as Display Strings, and are found under the same key.
+func TestKeysOfOtherLetters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	w.expect(201, "", installation.passing, w.token, submits("x", "award", with("Idempotency-Key", `%"%e6%8f%90%e4%ba%a4:%e4%bb%bb%e5%8a%a142"`)))
+	if found := w.expect(200, "", installation.passing, w.token, reads("?idempotencyKey=%E6%8F%90%E4%BA%A4:%E4%BB%BB%E5%8A%A142")); found.IdempotencyKey != "提交:任务42" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestTraces: the client's trace goes on in the submission, and is no part of the action.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	w.expect(201, "", installation.passing, w.token, submits("task", "award", with("traceparent", "00-"+trace+"-00f067aa0ba902b7-01")))
+	w.expect(201, "", installation.passing, w.token, submits("task", "award", with("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")))
+	if parent := w.submission("task").Annotations[v1alpha1.AnnotationTraceparent]; !strings.Contains(parent, trace) {
+		t.Errorf("the trace is %q", parent)
+	}
+}
+
+// TestPagesOfOtherOrigins may not use the gateway from a browser, and those that were named may.
+func TestPagesOfOtherOrigins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	preflight := func(origin string) http.Header {
+		return w.send(installation.passing, "", asked{method: http.MethodOptions, header: map[string]string{
+			"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type,idempotency-key,prefer",
+		}}).header
+	}
+	if allowed := preflight("https://school.example"); allowed.Get("Access-Control-Allow-Origin") != "https://school.example" || allowed.Get("Access-Control-Allow-Headers") == "" {
+		t.Errorf("the page that was named: %v", allowed)
+	}
+	if refused := preflight("https://elsewhere.example"); refused.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("another page: %v", refused)
+	}
+	got := w.send(installation.passing, w.token, reads("/nothing", with("Origin", "https://school.example")))
+	if exposed := got.header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Retry-After") || !strings.Contains(exposed, "Idempotency-Replayed") {
+		t.Errorf("a page sees only %q", exposed)
+	}
+}

@@ -1,0 +1,125 @@
+package gateway_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+const forStudent = `{"template":"award","parameters":{"order":"7","student":"stu-7"}}`
+
+func ownTasks(s *v1alpha1.TaskTemplateSpec) {
+	s.Access = "claims.sub == params.student || 'teacher' in claims.roles"
+}
+
+// TestAccess binds what people may submit and read to what their tokens say.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points", schema, ownTasks)
+	student, other := installation.issuer.of(t, "stu-7"), installation.issuer.of(t, "stu-8")
+	teacher := installation.issuer.token(t, installation.issuer.key, map[string]any{"sub": "ms-lee", "roles": []string{"teacher"}})
+	gateway := installation.verifying
+
+	w.expect(403, "forbidden", gateway, other, submits("task", "award", saying(forStudent)))
+	w.expect(201, "", gateway, student, submits("task", "award", saying(forStudent)))
+	w.expect(201, "", gateway, teacher, submits("task", "award", saying(forStudent)))
+	w.expect(403, "forbidden", gateway, other, submits("task", "award", saying(forStudent)))
+	w.expect(403, "forbidden", gateway, student, submits("task", "no-such-template", saying(`{"template":"no-such-template"}`)))
+	for _, path := range []string{"/task", "?idempotencyKey=task"} {
+		w.expect(200, "", gateway, student, reads(path))
+		w.expect(200, "", gateway, teacher, reads(path))
+		w.expect(403, "forbidden", gateway, other, reads(path))
+	}
+	w.expect(403, "forbidden", gateway, other, reads("/task/events"))
+	if by := w.submission("task").Annotations; by[v1alpha1.AnnotationOnBehalfOf] != "stu-7" || by[v1alpha1.AnnotationSubmittedBy] != "system:serviceaccount:taskonce-system:taskonce-gateway" {
+		t.Errorf("it was submitted for %q by %q", by[v1alpha1.AnnotationOnBehalfOf], by[v1alpha1.AnnotationSubmittedBy])
+	}
+	if n := w.effects("task"); n != 1 {
+		t.Errorf("%d effects", n)
+	}
+
+	// Without its template, who submitted it is still told, and nobody else.
+	if err := w.admin.Delete(w.Context(), &v1alpha1.TaskTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "award"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(200, "", gateway, student, reads("/task"))
+	w.expect(403, "forbidden", gateway, teacher, reads("/task"))
+}
+
+// TestTokens that the issuer would not stand by are refused.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	i := installation.issuer
+	forger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, token := range map[string]string{
+		"another key":      i.token(t, forger, map[string]any{"sub": "stu-7"}),
+		"another audience": i.token(t, i.key, map[string]any{"sub": "stu-7", "aud": "bank"}),
+		"another issuer":   i.token(t, i.key, map[string]any{"sub": "stu-7", "iss": "https://elsewhere.example"}),
+		"it has ended":     i.token(t, i.key, map[string]any{"sub": "stu-7", "exp": time.Now().Add(-time.Hour).Unix()}),
+		"no subject":       i.token(t, i.key, nil),
+		"no token at all":  "stu-7",
+		"the API server's": w.token,
+	} {
+		if got := w.send(installation.verifying, token, submits("task", "award")); got.status != 401 || got.said(t).Type != "unauthenticated" {
+			t.Errorf("%s: %d %s", reason, got.status, got.body)
+		}
+	}
+	w.expect(404, "not-found", installation.verifying, i.of(t, "stu-7"), reads("/task"))
+	// The gateway serves the namespaces that it was given.
+	elsewhere := newWorld(t)
+	if err := elsewhere.admin.DeleteAllOf(t.Context(), rolebinding(), client.InNamespace(elsewhere.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if refused := elsewhere.expect(403, "forbidden", installation.verifying, i.of(t, "stu-7"), reads("/task")); strings.Contains(refused.Detail, "system:") {
+		t.Errorf("a caller is told of the gateway's account: %s", refused.Detail)
+	}
+}
+
+// TestOnBehalf: on whose behalf something is submitted is said by holders of the verb, at the create, and by nobody else.
+func TestOnBehalf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	config := rest.AnonymousClientConfig(installation.plane.Config)
+	config.BearerToken = w.token
+	application, err := client.New(config, client.Options{Scheme: w.admin.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	submission := func(name string, annotations map[string]string) *v1alpha1.TaskSubmission {
+		s := &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name, Annotations: annotations}}
+		s.Spec.TemplateRef.Name = "award"
+		return s
+	}
+	forSomebody := map[string]string{v1alpha1.AnnotationOnBehalfOf: "stu-7"}
+	if err := application.Create(t.Context(), submission("claimed", forSomebody)); !apierrors.IsForbidden(err) {
+		t.Errorf("an application says on whose behalf: %v", err)
+	}
+	own := submission("own", nil)
+	if err := application.Create(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	said := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationOnBehalfOf+`":"stu-7"}}}`))
+	if err := w.admin.Patch(t.Context(), own, said); !apierrors.IsForbidden(err) {
+		t.Errorf("an administrator says it afterwards: %v", err)
+	}
+	if err := w.admin.Create(t.Context(), submission("granted", forSomebody)); err != nil {
+		t.Errorf("who holds every verb: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+package gateway_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/test/harness"
+)
+
+// TestStopping: a gateway that is asked to end answers what waits with what is known, and closes connections for events.
+func TestStopping(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("approved", "/plain/points", func(s *v1alpha1.TaskTemplateSpec) { s.Approval = &v1alpha1.Approval{Required: true} })
+	process, url, err := installation.gateway(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(process.Kill)
+	w.expect(202, "", url, w.token, submits("first", "approved", with("Prefer", "wait=0")))
+	events := w.listen(url, w.token, "/first/events", "")
+	<-events
+	waiting := make(chan answered, 1)
+	go func() { waiting <- w.send(url, w.token, submits("second", "approved", with("Prefer", "wait=60"))) }()
+	for deadline := time.Now().Add(time.Minute); w.phase("second") == "" && time.Now().Before(deadline); {
+		<-time.After(10 * time.Millisecond)
+	}
+	if err := process.Stop(time.Minute); err != nil {
+		t.Error(err)
+	}
+	if got := <-waiting; got.status != 202 || got.header.Get("Location") == "" {
+		t.Errorf("what waited was answered %d: %s", got.status, got.body)
+	}
+	for range events { // until it is closed
+	}
+}
+
+// phase is that of a submission; empty: there is none.
+func (w *world) phase(name string) v1alpha1.Phase {
+	found := &v1alpha1.TaskSubmission{}
+	if w.admin.Get(w.Context(), key(w.namespace, name), found) != nil {
+		return ""
+	}
+	return found.Status.Phase
+}
+
+// TestOverTLS: what is served over TLS is measured, and no token is in the log.
+func TestOverTLS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	dir := t.TempDir()
+	trusted := certificate(t, dir)
+	address, metrics := unused(t), unused(t)
+	log := filepath.Join(dir, "log")
+	process, err := harness.Launch("gateway", log, nil, filepath.Join(installation.bin, "gateway"), "--kubeconfig="+installation.kubeconfig,
+		"--bind-address="+address, "--tls-cert-dir="+dir, "--metrics-bind-address="+metrics, "--metrics-authentication=none", "--health-probe-bind-address=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(process.Kill)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	get := func(from *http.Client, url string) string {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+		request.Header.Set("Authorization", "Bearer "+w.token)
+		response, err := from.Do(request)
+		if err != nil {
+			return ""
+		}
+		defer response.Body.Close()
+		body, _ := io.ReadAll(response.Body)
+		return string(body)
+	}
+	for get(client, "https://"+address+"/openapi.json") == "" {
+		select {
+		case <-process.Done:
+			t.Fatal(process.EndedByItself())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if body := get(client, "https://"+address+"/v1/namespaces/"+w.namespace+"/submissions/nothing"); !strings.Contains(body, "not-found") {
+		t.Errorf("over TLS: %q", body)
+	}
+	anybody := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for get(anybody, "https://"+metrics+"/metrics") == "" {
+		select {
+		case <-process.Done:
+			t.Fatal(process.EndedByItself())
+		case <-t.Context().Done():
+			t.Fatal("the metrics are not served")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if body := get(anybody, "https://"+metrics+"/metrics"); !strings.Contains(body, `taskonce_gateway_request_duration_seconds_count{code="404",replayed="false",route="GET /v1/namespaces/{namespace}/submissions/{name}"} 1`) {
+		t.Errorf("the metrics are\n%s", body)
+	}
+	said, err := os.ReadFile(log)
+	if err != nil || len(said) == 0 || strings.Contains(string(said), w.token) {
+		t.Errorf("%v; the log is\n%s", err, said)
+	}
+}
+
+func unused(t *testing.T) string {
+	t.Helper()
+	address, err := harness.UnusedAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// certificate writes tls.crt and tls.key for this machine, and returns who trusts them.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, secret.Public(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalECPrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: der}, "tls.key": {Type: "EC PRIVATE KEY", Bytes: raw}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return pool
+}
