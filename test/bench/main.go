@@ -64,7 +64,7 @@ var (
 		Sections: []string{report.SectionRate, report.SectionWays}, Pairs: 2, Submissions: 200, Each: 20,
 	}
 	full = Options{
-		Sections: names(), Pairs: 5, Submissions: 1000, Gentle: 150, Each: 100,
+		Sections: names(), Pairs: 5, Submissions: 1000, Gentle: 100, Each: 100,
 		Waiting: 10_000, Work: 5_000, History: 100_000, Orphans: 1000, Timeout: 45, Rest: 130,
 	}
 )

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 )
 
 // Comparisons of more than one section's interest.
@@ -122,15 +122,12 @@ func landed(c Count) bool { return c.Write() && !c.Conflict }
 
 // number prints three digits that matter.
 func number(value float64) string {
-	size := math.Abs(value)
-	switch {
+	switch size := math.Abs(value); {
 	case math.IsNaN(value) || math.IsInf(value, 0):
 		return "–"
-	case size != 0 && size < 10:
-		return fmt.Sprintf("%.2f", value)
-	case size < 100 && value != math.Trunc(value):
-		return fmt.Sprintf("%.1f", value)
+	case size < 1000:
+		return strconv.FormatFloat(value, 'g', 3, 64)
 	default:
-		return fmt.Sprintf("%.0f", value)
+		return strconv.FormatFloat(value, 'f', 0, 64)
 	}
 }

@@ -6,10 +6,12 @@ import "fmt"
 func (r Results) why(text string) string {
 	busy := func(side string, of func(Sample) float64) string { return ms(r.Median(SectionRate, Busy, side, of)) }
 	switch text {
-	case goalBusy, goalSaturated:
+	case goalSaturated:
+		return "As with 32 clients: the profile has the same places. The template lets 32 attempts run at once, and the bare client has 256 writes under way."
+	case goalBusy:
 		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
-			"JSON and HTTP/2 of its three writes and their answers, the watch of submissions, and the effect's request over a connection of its own, as "+
-			"hazard 6 demands. The clients' watch for the Success is the rest: the bare client waits for nothing.",
+			"JSON and HTTP/2 of its three writes and their answers, the watch of submissions, and the effect's request over a connection of its own, so "+
+			"that nothing sends it twice. The clients' watch for the Success is the rest: the bare client waits for nothing.",
 			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)))
 	case goalStampede:
 		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook, and its read of the record, are what a duplicate "+
