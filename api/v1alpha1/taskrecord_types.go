@@ -126,8 +126,8 @@ type Action struct {
 	// +kubebuilder:validation:MaxItems=10
 	History []Attempt `json:"history,omitempty"`
 
-	// How many attempts count against retry.maxAttempts: those that were refused or did not reach the receiver,
-	// since the last Retry decision.
+	// How many attempts count against retry.maxAttempts: those that were refused, did not reach the receiver, or were
+	// verified to have had no effect, since the last Retry decision.
 	// +optional
 	Tries int32 `json:"tries,omitempty"`
 

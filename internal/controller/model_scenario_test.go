@@ -31,7 +31,7 @@ type scenario struct {
 	businessKey bool // all keys have the same
 	approval    bool
 	maxChecks   int32         // 0: one
-	maxAttempts int32         // 0: one
+	maxAttempts int32         // 0: one, and of a receiver that can be asked one more than it says "no" to
 	recordTTL   time.Duration // 0: longer than the scenario
 	schema      string        // of the parameters
 
@@ -90,7 +90,11 @@ func (s *scenario) newTemplate() *v1alpha1.TaskTemplate {
 	template := &v1alpha1.TaskTemplate{ObjectMeta: metav1.ObjectMeta{Name: "t", Generation: 1}}
 	spec := &template.Spec
 	spec.Effect.HTTP = &v1alpha1.HTTPEffect{HTTPRequest: v1alpha1.HTTPRequest{URL: "http://receiver"}}
-	spec.Retry = v1alpha1.Retry{MaxAttempts: max(s.maxAttempts, 1), InitialDelay: d(tick), MaxDelay: d(tick)}
+	attempts := max(s.maxAttempts, 1)
+	if s.receiver.verifies {
+		attempts = max(attempts, 2)
+	}
+	spec.Retry = v1alpha1.Retry{MaxAttempts: attempts, InitialDelay: d(tick), MaxDelay: d(tick)}
 	spec.Recovery = v1alpha1.Recovery{Mode: v1alpha1.RecoveryAuto, StuckAfter: d(time.Hour), MaxChecks: max(s.maxChecks, 1)}
 	spec.Retention = v1alpha1.Retention{RecordTTL: d(24 * time.Hour), Policy: v1alpha1.RetentionExpire}
 	if s.recordTTL > 0 {

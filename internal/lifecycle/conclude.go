@@ -114,10 +114,7 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		// A poll, also one that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
 		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
 	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
-		next.Unsettled, next.Checks = false, 0
-		next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
-		next.Attempt.Message = "verified after its settling time: it had no effect"
-		return between(o, &next, v1alpha1.ReasonRetrying, next.Attempt.Message, 0)
+		return concludeNothing(o, &next)
 	case report.Outcome == v1alpha1.OutcomeNotApplied:
 		return between(o, &next, v1alpha1.ReasonVerifying, "the receiver does not have it yet; that is believed when it is asked after the settling time", max(o.untilSettled(action), time.Millisecond))
 	default:
@@ -125,6 +122,20 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		message := fmt.Sprintf("%s; check %d of at most %d, after which a person is asked", report.Message, next.Checks, recovery(o).MaxChecks)
 		return between(o, &next, v1alpha1.ReasonVerifying, message, retryDelay(o, next.Checks, report.RetryAfter))
 	}
+}
+
+// concludeNothing goes on from a "no" that can be believed: no attempt had an effect. The last one counts as a try, since
+// it was made: a receiver that never answers in time, and never applies anything, is not tried for ever.
+func concludeNothing(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	action.Unsettled, action.Checks = false, 0
+	action.Attempt.Outcome = v1alpha1.OutcomeNotApplied
+	action.Attempt.Message = "verified after its settling time: it had no effect"
+	action.Tries++
+	left := maxAttempts(o) - action.Tries
+	if left <= 0 {
+		return failed(o, action, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+action.Attempt.Message)
+	}
+	return between(o, action, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", action.Attempt.Message, left), 0)
 }
 
 // unknownDelay is how soon an unknown outcome is looked into: at once where the receiver can be asked, and after the

@@ -141,17 +141,17 @@ func decideRecorded(o *Observation) Step {
 
 // decideReported stores what came of a flight.
 func decideReported(o *Observation, action *v1alpha1.Action) Step {
-	forbids := o.Flight.Forbids && o.Flight.Report.Outcome != v1alpha1.OutcomeApplied
+	denies := o.Flight.Check && o.Flight.Report.Outcome != v1alpha1.OutcomeApplied
 	switch {
 	case o.alreadyStored(action):
 		return Abandon{}
 	case o.restored(): // a report of the time before does not settle what may have followed the backup
 		unsettled := unsettledFromBackup(o, action)
-		if forbids {
+		if denies {
 			return Store{Action: unsettled}
 		}
 		return Store{Action: conclude(o, &unsettled)}
-	case forbids:
+	case denies && o.Flight.Forbids:
 		return decideForbidden(o, action)
 	default:
 		return Store{Action: conclude(o, action)}

@@ -168,22 +168,25 @@ func checkStore(o Observation, step Store, fault func(string)) {
 	}
 	confirmed := next.Decision != nil && next.Decision.Action == v1alpha1.DecisionConfirmNotApplied
 	settled := settledFor(o, old)
-	saidByItsEnd := settled && o.Flight.Report.Finished
-	if !old.Phase.Terminal() && next.Phase == v1alpha1.PhaseFailed && !confirmed && !saidByItsEnd {
+	toldSo := settled && (o.Flight.Report.Finished || o.Flight.Check)
+	if !old.Phase.Terminal() && next.Phase == v1alpha1.PhaseFailed && !confirmed && !toldSo {
 		if old.Unsettled || next.Attempt.Outcome == v1alpha1.OutcomeUnknown || next.Attempt.Outcome == v1alpha1.OutcomeInProgress {
 			fault("I5: Failed although the effect may have happened")
 		}
 	}
-	if old.Unsettled && !next.Unsettled && !next.Phase.Terminal() && !settled {
+	if old.Unsettled && !next.Unsettled && !confirmed && next.Phase != v1alpha1.PhaseSuccess && !settled {
 		fault("I4: settled without a reason")
 	}
 }
 
 // settledFor reports whether an answer settles the action: a "no" after the settling time, or a final one about what was
-// started, where nothing that was started earlier is in doubt.
+// started, where nothing that was started earlier is in doubt. A "no" from before a backup was restored settles nothing.
 func settledFor(o Observation, action *v1alpha1.Action) bool {
 	report := &o.Flight.Report
 	final := report.Final && !action.Attempt.Doubt
+	if o.restored() && o.Flight.Check {
+		return false
+	}
 	return o.Flight.State == FlightFinished && report.Outcome == v1alpha1.OutcomeNotApplied && (final || (o.Flight.Check && o.Flight.Settled))
 }
 
