@@ -245,6 +245,11 @@ type Attempt struct {
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 
+	// True: something that the template names was missing, so it was never sent, and that was not seen since. The next
+	// attempt is begun when it is there.
+	// +optional
+	Missing bool `json:"missing,omitempty"`
+
 	// Where a receiver that took the action on can be asked for its progress.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -153,12 +152,6 @@ func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options
 	)
 }
 
-// live reads past the cache.
-type live struct {
-	client.Reader
-	client.Writer
-}
-
 // setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
 func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 	httpOptions := httpcall.Options{
@@ -166,7 +159,7 @@ func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 		AllowLoopback: options.allowLoopback, AllowLinkLocal: options.allowLinkLocal,
 	}
 	off := faults(&httpOptions)
-	jobOptions := job.Options{Client: live{mgr.GetAPIReader(), mgr.GetClient()}, Cache: mgr.GetCache()}
+	jobOptions := job.Options{Client: mgr.GetClient(), Cache: mgr.GetCache()}
 	compilers := effect.Compilers{
 		HTTP: httpcall.New(httpOptions),
 		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,

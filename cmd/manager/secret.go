@@ -10,24 +10,20 @@ import (
 	"github.com/taskonce/taskonce/internal/effect"
 )
 
-// secretReader reads one key of one Secret, live, at the time of use. A missing one is waited for. The client must not
+// secretReader reads one Secret, live, at the time of use. A missing one is waited for. The client must not
 // read Secrets from a cache.
-func secretReader(reader client.Reader) func(ctx context.Context, namespace, name, key string) (string, error) {
-	return func(ctx context.Context, namespace, name, key string) (string, error) {
+func secretReader(reader client.Reader) effect.SecretReader {
+	return func(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 		secret := &corev1.Secret{}
 		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
 		switch {
 		case apierrors.IsNotFound(err):
-			return "", effect.Missing("the Secret %q does not exist in this namespace: create it", name)
+			return nil, effect.Missing("the Secret %q does not exist in this namespace: create it", name)
 		case apierrors.IsForbidden(err):
-			return "", effect.Missing("the operator may not read the Secret %q: grant its service account get on secrets", name)
+			return nil, effect.Missing("the operator may not read the Secret %q: grant its service account get on secrets", name)
 		case err != nil:
-			return "", effect.Missing("the Secret %q could not be read: %v", name, err)
+			return nil, effect.Missing("the Secret %q could not be read: %v", name, err)
 		}
-		value, ok := secret.Data[key]
-		if !ok {
-			return "", effect.Missing("the Secret %q has no key %q: add it", name, key)
-		}
-		return string(value), nil
+		return secret.Data, nil
 	}
 }

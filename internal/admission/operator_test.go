@@ -144,12 +144,12 @@ func (c *countingReader) Get(ctx context.Context, key client.ObjectKey, object c
 	return c.Client.Get(ctx, key, object, options...)
 }
 
-func secretOf(reader client.Reader) func(context.Context, string, string, string) (string, error) {
-	return func(ctx context.Context, namespace, name, key string) (string, error) {
+func secretOf(reader client.Reader) effect.SecretReader {
+	return func(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 		secret := &corev1.Secret{}
 		if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
-			return "", effect.Missing("%v", err)
+			return nil, effect.Missing("%v", err)
 		}
-		return string(secret.Data[key]), nil
+		return secret.Data, nil
 	}
 }

@@ -59,6 +59,11 @@ func (r *Submissions) forbid(subject *subject) {
 	r.ask(subject, inflight.Ticket{Forbids: true}, r.traced("forbid effect", forbid(subject.plan.Effect)))
 }
 
+// prepare looks for what the last attempt lacked.
+func (r *Submissions) prepare(subject *subject) {
+	r.ask(subject, inflight.Ticket{Prepares: true}, r.traced("prepare effect", prepare(subject.plan.Effect)))
+}
+
 func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question call) {
 	ticket.Check, ticket.Attempt = true, subject.record.Object.Spec.Action.Attempt.Number
 	ticket.Timeout = subject.plan.Traits.VerifyTimeout
@@ -75,7 +80,11 @@ func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question cal
 	attempt := r.attempt(subject)
 	attempt.Deadline = flight.Deadline()
 	flight.Acknowledge() // a question needs no record: it causes nothing
-	flight.Launch(func(ctx context.Context) lifecycle.Report { return checkReport(guarded(ctx, attempt, question)) })
+	report := checkReport
+	if ticket.Prepares {
+		report = reportOf
+	}
+	flight.Launch(func(ctx context.Context) lifecycle.Report { return report(guarded(ctx, attempt, question)) })
 }
 
 func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.Ticket {
@@ -142,6 +151,18 @@ func forbid(e effect.Effect) call {
 		return forbidder.Forbid
 	}
 	return cannotTell
+}
+
+// prepare has a look end as an attempt would that could not be made for want of something, or with nothing to say.
+func prepare(e effect.Effect) call {
+	return func(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+		preparer, ok := e.(effect.Preparer)
+		var missing *effect.DependencyError
+		if ok && errors.As(preparer.Prepare(ctx, attempt), &missing) {
+			return effect.Outcome{}, missing
+		}
+		return effect.Outcome{Kind: v1alpha1.OutcomeUnknown}, nil
+	}
 }
 
 func cannotTell(context.Context, effect.Attempt) (effect.Outcome, error) {

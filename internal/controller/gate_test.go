@@ -154,6 +154,34 @@ var _ = Describe("What stands before a begin", func() {
 		w.expectOnce("a", v1alpha1.ReasonApplied)
 	})
 
+	It("keeps the number of the attempt while what it needs is looked for, so that a decision means that one", func() {
+		traits := asked(0)
+		traits.Prepares = true
+		w.fake.SetTraits(traits)
+		w.template("work", atMost(1))
+		w.fake.SetLack(effect.Missing("the Secret %q does not exist", "token"))
+		for _, name := range []string{"a", "b"} {
+			w.submit(name)
+			result := w.run(name)
+			for range 3 {
+				result = w.after(result.RequeueAfter, name)
+			}
+			w.expect(name, v1alpha1.PhasePending, v1alpha1.ReasonDependencyMissing)
+			Expect(w.status(name).Message).To(ContainSubstring("token"))
+			Expect(w.status(name).Attempts).To(Equal(int32(1)))
+			Expect(w.action(name).History).To(BeEmpty())
+		}
+		decision := w.decide(v1alpha1.DecisionCancel, "b")
+		w.clock.Step(time.Hour)
+		w.run("b")
+		w.expect("b", v1alpha1.PhaseFailed, v1alpha1.ReasonCancelled)
+		w.expectDecision(decision, v1alpha1.DecisionApplied)
+		w.fake.SetLack(nil)
+		w.finish("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.status("a").Attempts).To(Equal(int32(2)))
+	})
+
 	It("begins nothing for a submission that is being deleted (hazard 24)", func() {
 		w.template("work")
 		submission := w.submit("a", held)

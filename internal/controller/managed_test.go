@@ -92,12 +92,6 @@ func (w *managed) restart() {
 	w.start()
 }
 
-// throughAPI reads past the cache.
-type throughAPI struct {
-	client.Reader
-	client.Writer
-}
-
 func (w *managed) start() {
 	GinkgoHelper()
 	w.started++
@@ -105,7 +99,7 @@ func (w *managed) start() {
 	op := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
 		Plans: controller.NewPlans(effect.Compilers{
-			HTTP: w.compile, Job: job.New(job.Options{Client: throughAPI{mgr.GetAPIReader(), mgr.GetClient()}, Cache: mgr.GetCache()}),
+			HTTP: w.compile, Job: job.New(job.Options{Client: mgr.GetClient(), Cache: mgr.GetCache()}),
 		}),
 		Receivers: controller.NewReceivers(clock.RealClock{}),
 		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: clock.RealClock{},

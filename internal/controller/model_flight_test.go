@@ -82,7 +82,7 @@ func (f *modelFlight) Launch(run func(context.Context) lifecycle.Report) bool {
 
 func (f *modelFlight) Observe() lifecycle.Flight {
 	return lifecycle.Flight{
-		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled, Forbids: f.ticket.Forbids,
+		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled, Forbids: f.ticket.Forbids, Prepares: f.ticket.Prepares,
 		Running: modelClock{world: f.owner.world}.Since(f.started), Report: f.report,
 	}
 }

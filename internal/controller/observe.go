@@ -181,7 +181,7 @@ func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader
 	subject.plan = compiled
 	subject.template = lifecycle.Template{
 		State: lifecycle.TemplateReady, Spec: &template.Spec, Digest: compiled.Digest, Timeout: traits.Timeout,
-		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, Forbids: traits.Forbids, SettleAfter: traits.SettleAfter,
+		ReplaySafe: traits.ReplaySafe, RemembersFor: traits.RemembersFor, Verifies: traits.Verifies, Forbids: traits.Forbids, Prepares: traits.Prepares, SettleAfter: traits.SettleAfter,
 		Detached: traits.Detached, Pause: r.Receivers.pause(name, compiled.Digest),
 	}
 	return nil

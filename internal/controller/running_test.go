@@ -226,10 +226,10 @@ var _ = Describe("A running operator", func() {
 })
 
 // secretReader reads a Secret as the manager does.
-func secretReader(ctx context.Context, namespace, name, key string) (string, error) {
+func secretReader(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	secret := &corev1.Secret{}
 	if err := managerClient.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, secret); err != nil {
-		return "", effect.Missing("the Secret %q does not exist in this namespace: create it", name)
+		return nil, effect.Missing("the Secret %q does not exist in this namespace: create it", name)
 	}
-	return string(secret.Data[key]), nil
+	return secret.Data, nil
 }

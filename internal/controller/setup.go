@@ -57,9 +57,9 @@ func watched(namespaces []string) map[string]cache.Config {
 	return each
 }
 
-// ClientOptions is how the manager's client must read: records, Secrets and pods live, the rest from the cache.
+// ClientOptions is how the manager's client must read: records, Secrets, Jobs and pods live, the rest from the cache.
 func ClientOptions() client.Options {
-	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&v1alpha1.TaskRecord{}, &corev1.Secret{}, &corev1.Pod{}}}}
+	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&v1alpha1.TaskRecord{}, &corev1.Secret{}, &corev1.Pod{}, &batchv1.Job{}}}}
 }
 
 // SetupWithManager registers the reconciler with workers that reconcile at once, and what drains it on shutdown

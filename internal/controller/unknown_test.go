@@ -87,6 +87,15 @@ var _ = Describe("An outcome", func() {
 		Expect(w.status("a").Attempts).To(Equal(int32(2)))
 	})
 
+	It("that is nothing each time, after its settling time, is not tried for ever", func() {
+		w.fake.SetDefault(effecttest.LostBefore())
+		begin(asked(time.Minute), atMost(2))
+		w.finish("a")
+		w.expect("a", v1alpha1.PhaseFailed, v1alpha1.ReasonRetriesExhausted)
+		Expect(w.status("a").Attempts).To(Equal(int32(2)))
+		Expect(w.status("a").Message).To(ContainSubstring("verified after its settling time"))
+	})
+
 	It("that is unknown for good asks a person, and never fails", func() {
 		w.fake.On(1, effecttest.LostAfter())
 		w.fake.OnVerify(effecttest.Answers(effect.Outcome{}, errors.New("the receiver is down")))

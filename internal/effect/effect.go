@@ -37,6 +37,13 @@ type Forbidder interface {
 	Forbid(ctx context.Context, attempt Attempt) (Outcome, error)
 }
 
+// Preparer is implemented by effects that need what may be missing, such as a Secret.
+type Preparer interface {
+	// Prepare looks, without causing anything, whether what an attempt needs is there: a *DependencyError says what is
+	// not. Any other error says nothing.
+	Prepare(ctx context.Context, attempt Attempt) error
+}
+
 // Poller is implemented by effects whose receivers can take an action on and finish it later.
 type Poller interface {
 	// Poll asks for the progress of an attempt that was InProgress, at Attempt.Location.
@@ -66,8 +73,9 @@ type Traits struct {
 	RemembersFor time.Duration
 	// Verifies says that the effect is a Verifier and has something to ask.
 	Verifies bool
-	// Forbids says that the effect is a Forbidder.
-	Forbids bool
+	// Prepares and Forbids say that the effect is a Preparer, and a Forbidder.
+	Prepares bool
+	Forbids  bool
 	// VerifyTimeout bounds one verification.
 	VerifyTimeout time.Duration
 	// SettleAfter is how long after an attempt's deadline the receiver may still apply it.

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -33,4 +34,38 @@ func quoted(value string) []byte {
 	_ = encoder.Encode(value)
 	text := bytes.TrimSpace(raw.Bytes())
 	return text[1 : len(text)-1]
+}
+
+// SecretReader reads all keys of one Secret, live. A *DependencyError says that it is missing.
+type SecretReader func(ctx context.Context, namespace, name string) (map[string][]byte, error)
+
+// Key reads one key. A *DependencyError says that the Secret, or the key in it, is missing.
+func (r SecretReader) Key(ctx context.Context, namespace, name, key string) (string, error) {
+	data, err := r(ctx, namespace, name)
+	if err != nil {
+		return "", err
+	}
+	value, ok := data[key]
+	if !ok {
+		return "", Missing("the Secret %q has no key %q: add it", name, key)
+	}
+	return string(value), nil
+}
+
+// Once returns a reader for one attempt: it reads each Secret once, so that the keys which go together, as user and
+// password, are of one state of it. It is for one goroutine.
+func (r SecretReader) Once() SecretReader {
+	type secret struct{ namespace, name string }
+	held := map[secret]map[string][]byte{}
+	return func(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+		data, known := held[secret{namespace, name}]
+		if known {
+			return data, nil
+		}
+		data, err := r(ctx, namespace, name)
+		if err == nil {
+			held[secret{namespace, name}] = data
+		}
+		return data, err
+	}
 }

@@ -73,7 +73,7 @@ func (f *Flight) Observe() lifecycle.Flight {
 	defer f.table.mu.Unlock()
 	observed := lifecycle.Flight{
 		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled,
-		Forbids: f.ticket.Forbids, Report: f.report,
+		Forbids: f.ticket.Forbids, Prepares: f.ticket.Prepares, Report: f.report,
 	}
 	if !f.launched.IsZero() {
 		observed.Running = f.table.clock.Since(f.launched)

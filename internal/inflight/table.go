@@ -57,8 +57,9 @@ type Ticket struct {
 	Begun time.Time
 	// Check says that it is a verification or a poll; Settled, that a verification may believe a "no".
 	Check, Settled bool
-	// Forbids says of a check that it also sees to it that the attempt comes to nothing.
-	Forbids bool
+	// Forbids says of a check that it also sees to it that the attempt comes to nothing; Prepares, that it only looks for
+	// what the attempt lacked.
+	Forbids, Prepares bool
 	// Timeout starts to run now.
 	Timeout  time.Duration
 	Bulkhead Bulkhead

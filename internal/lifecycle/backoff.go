@@ -18,6 +18,9 @@ func backoff(n int32, initial, longest, floor time.Duration, jitter float64) tim
 	return max(wait, floor)
 }
 
+// maxBackoff is a number of tries after which the back-off is at its longest.
+const maxBackoff = 64
+
 func retryDelay(o *Observation, n int32, floor time.Duration) time.Duration {
 	initial, longest := time.Second, 5*time.Minute
 	if spec := o.Template.Spec; spec != nil {

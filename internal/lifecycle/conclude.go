@@ -72,12 +72,13 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	report := &o.Flight.Report
 	if report.Missing {
+		action.Attempt.Missing = true
 		reason := v1alpha1.ReasonDependencyMissing
 		if action.Unsettled {
 			reason = v1alpha1.ReasonVerifying
 			action.Checks = max(action.Checks-1, 0) // the repeat was not made
 		}
-		return between(o, action, reason, report.Message, retryDelay(o, action.Attempt.Number, HeldInterval/3))
+		return between(o, action, reason, report.Message, dependencyDelay(o, action))
 	}
 	if report.Unauthorized && !action.Unsettled {
 		return between(o, action, v1alpha1.ReasonRetrying, report.Message+"; it is tried again, which spends none of retry.maxAttempts: correct the Secrets that the template names, or the template",

@@ -28,7 +28,7 @@ func TestConcludeAnAttemptRule5(t *testing.T) {
 		{"no answer to a repeat: back-off grows", seen(recorded(checks(3)), replaySafe, reported(noAnswer)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 8s", "sent again under its key, check 3 of at most 4"},
 		{"no answer to a repeat in place of a check: not at once", seen(recorded(checks(1), unsettled), replaySafe, verifies, reported(noAnswer)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 2s", ""},
 		{"no word of ours is Unknown", seen(recorded(), reported(Report{Outcome: "Perhaps", Message: "?"})), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", ""},
-		{"something is missing for long: it is looked for less often", seen(recorded(number(6)), reported(noSecret), ofAttempt(6)), "Store Processing/DependencyMissing, attempt 6 NotApplied, in 32s", ""},
+		{"something is missing for long: it is looked for less often", seen(recorded(begunAt(t0.Add(-time.Minute))), reported(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 30s", ""},
 		{"credentials refused: that is not the submission's fault, and does not count", seen(recorded(tries(2)), reported(noEntry)), "Store Processing/Retrying, attempt 1 NotApplied, in 10s", "spends none of retry.maxAttempts"},
 		{"credentials refused for long: less often", seen(recorded(number(6)), reported(noEntry), ofAttempt(6)), "Store Processing/Retrying, attempt 6 NotApplied, in 32s", ""},
 		{"something is missing: nothing was sent, and it does not count", seen(recorded(tries(2)), reported(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 10s", "no Secret"},

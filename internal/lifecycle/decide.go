@@ -145,6 +145,8 @@ func decideReported(o *Observation, action *v1alpha1.Action) Step {
 	switch {
 	case o.alreadyStored(action):
 		return Abandon{}
+	case o.Flight.Prepares && !o.restored():
+		return decidePrepared(o, action)
 	case o.restored(): // a report of the time before does not settle what may have followed the backup
 		unsettled := unsettledFromBackup(o, action)
 		if denies {
@@ -304,6 +306,8 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 		return byNotAfter(o, pause).wait(o)
 	case o.Flight.State == FlightFull:
 		return o.waitForSlot()
+	case o.awaitsDependency(action):
+		return Prepare{}
 	default:
 		return Begin{Action: begin(o, action)}
 	}

@@ -77,12 +77,13 @@ type Template struct {
 	Spec *v1alpha1.TaskTemplateSpec
 	// Digest of effect and verification.
 	Digest string
-	// Timeout of an attempt; ReplaySafe, RemembersFor, Verifies, Forbids and SettleAfter as package effect has them.
+	// Timeout of an attempt; ReplaySafe, RemembersFor, Verifies, Forbids, Prepares and SettleAfter as package effect has them.
 	Timeout      time.Duration
 	ReplaySafe   bool
 	RemembersFor time.Duration
 	Verifies     bool
 	Forbids      bool
+	Prepares     bool
 	SettleAfter  time.Duration
 	// Detached as package effect has it.
 	Detached bool
@@ -145,8 +146,9 @@ type Flight struct {
 	Begun time.Time
 	// Check says that it is a verification or a poll, not the effect itself.
 	Check bool
-	// Forbids says of a check that it also sees to it that the attempt comes to nothing.
-	Forbids bool
+	// Forbids says of a check that it also sees to it that the attempt comes to nothing; Prepares, that it only looks for
+	// what the attempt lacked.
+	Forbids, Prepares bool
 	// Settled says of a check that it was begun after the settling time.
 	Settled bool
 	// Running is for how long it has been under way.

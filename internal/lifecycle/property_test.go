@@ -65,6 +65,7 @@ func randomObservation(seed uint64) Observation {
 
 func (d dice) template(o *Observation) {
 	o.Template.Verifies, o.Template.ReplaySafe, o.Template.RemembersFor = d.chance(50), d.chance(50), d.span()
+	o.Template.Forbids, o.Template.Prepares = d.chance(30), d.chance(50)
 	if d.chance(20) {
 		detached(o)
 	}
@@ -111,6 +112,7 @@ func (d dice) record(o *Observation) {
 			a.ExpiresAt, a.NextAt = d.time(), nil
 		}
 		a.Attempt.Location = ""
+		a.Attempt.Missing = a.Attempt.Outcome == v1alpha1.OutcomeNotApplied && d.chance(30)
 		if o.Template.Detached {
 			d.started(o)
 		}
@@ -196,6 +198,10 @@ func (d dice) flight(o *Observation) {
 	if o.Flight.State >= FlightRunning {
 		o.Flight.Check = d.chance(40)
 		o.Flight.Settled = o.Flight.Check && d.chance(50)
+		if o.Flight.Check && d.chance(30) {
+			o.Flight.Settled, o.Flight.Forbids = false, d.chance(50)
+			o.Flight.Prepares = !o.Flight.Forbids
+		}
 	}
 	if o.Flight.State == FlightFinished {
 		o.Flight.Report = Report{
@@ -255,7 +261,7 @@ func TestDecideOverRandomObservations(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Abandon", "Judge", "Release", "Remove", "Expire", "Wait"} {
+	for _, kind := range []string{"ReadRecord", "ReadClaim", "Begin", "Store", "CreateClaim", "TakeClaim", "Launch", "Check", "Forbid", "Prepare", "Abandon", "Judge", "Adjourn", "Release", "Remove", "Expire", "Wait"} {
 		if met[kind] == 0 {
 			t.Errorf("the step %s was met %d times: the observations do not cover it", kind, met[kind])
 		}
@@ -372,7 +378,18 @@ func carryOut(o *Observation, step Step) {
 		o.Flight.State = FlightRunning
 	case Check:
 		o.Flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Check: true, Settled: step.Settled}
+	case Forbid:
+		o.Flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Check: true, Forbids: true}
+	case Prepare:
+		o.Flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Check: true, Prepares: true}
 	case Abandon:
+		o.Flight = Flight{}
+	case Adjourn:
+		for i := range o.Decisions {
+			if o.Decisions[i].UID == step.Decision.UID {
+				o.Decisions[i].Status.Message, o.Decisions[i].Status.NextAt = step.Message, micro(step.At)
+			}
+		}
 		o.Flight = Flight{}
 	case Judge:
 		var left []v1alpha1.TaskDecision

@@ -34,6 +34,9 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 		// Applied again it is sent again, while the receiver remembers it; then a person is asked.
 		return o.until(action.StartedAt.Add(o.Template.RemembersFor))
 	}
+	if o.awaitsDependency(action) {
+		return Prepare{}
+	}
 	next := begin(o, action)
 	next.Checks++
 	return Begin{Action: next}

@@ -47,6 +47,9 @@ type (
 	// Forbid: have the receiver refuse the current attempt and those before it, and ask what became of them.
 	Forbid struct{}
 
+	// Prepare: look whether what the last attempt lacked is there.
+	Prepare struct{}
+
 	// Abandon: give the slot back; what it was for was never launched, or is stored.
 	Abandon struct{}
 
@@ -93,6 +96,7 @@ func (TakeClaim) step()   {}
 func (Launch) step()      {}
 func (Check) step()       {}
 func (Forbid) step()      {}
+func (Prepare) step()     {}
 func (Abandon) step()     {}
 func (Judge) step()       {}
 func (Adjourn) step()     {}

@@ -27,6 +27,7 @@ type Fake struct {
 	verify   Question
 	poll     Question
 	forbid   Question
+	lacks    error
 	calls    []Call
 	grown    chan struct{}
 	sent     map[string]int
@@ -46,6 +47,7 @@ const (
 	Execute Method = "Execute"
 	Verify  Method = "Verify"
 	Forbid  Method = "Forbid"
+	Prepare Method = "Prepare"
 	Poll    Method = "Poll"
 )
 
@@ -115,6 +117,9 @@ func (f *Fake) OnPoll(answer Question) { f.set(func() { f.poll = answer }) }
 
 // OnForbid sets what Forbid answers, which then forbids nothing; nil: the truth.
 func (f *Fake) OnForbid(answer Question) { f.set(func() { f.forbid = answer }) }
+
+// SetLack has attempts lack something, as the error says, which is a *effect.DependencyError; nil: nothing.
+func (f *Fake) SetLack(err error) { f.set(func() { f.lacks = err }) }
 
 // Answers returns a Question that always has one answer.
 func Answers(outcome effect.Outcome, err error) Question {

@@ -1,6 +1,7 @@
 package effecttest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,8 +17,8 @@ func (f *Fake) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 	case <-orNow(step.Before):
 	case <-ctx.Done():
 	}
-	if step.Err != nil {
-		return effect.Outcome{}, step.Err
+	if err := cmp.Or(step.Err, f.lack()); err != nil {
+		return effect.Outcome{}, err
 	}
 	outcome, err := f.send(ctx, attempt, step)
 	if err != nil || step.After == nil {
@@ -87,6 +88,18 @@ func (f *Fake) Forbid(ctx context.Context, attempt effect.Attempt) (effect.Outco
 		f.refused[attempt.DownstreamKey] = max(f.refused[attempt.DownstreamKey], attempt.Number)
 	}
 	return outcome, err
+}
+
+// Prepare implements effect.Preparer.
+func (f *Fake) Prepare(_ context.Context, attempt effect.Attempt) error {
+	f.asked(Prepare, attempt)
+	return f.lack()
+}
+
+func (f *Fake) lack() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lacks
 }
 
 // answer asks the question that was set, or else says the truth: Applied, or what it is when nothing has happened.

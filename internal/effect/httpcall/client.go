@@ -41,8 +41,15 @@ func newClient(options Options) *client {
 	return c
 }
 
-func noSecrets(_ context.Context, _, name, _ string) (string, error) {
-	return "", effect.Missing("the Secret %q cannot be read: this operator reads none", name)
+func noSecrets(_ context.Context, _, name string) (map[string][]byte, error) {
+	return nil, effect.Missing("the Secret %q cannot be read: this operator reads none", name)
+}
+
+// forOneRequest returns the client with Secrets that stay as they are read first.
+func (c *client) forOneRequest() *client {
+	one := *c
+	one.Secret = c.Secret.Once()
+	return &one
 }
 
 // transport returns a transport for one request, which dials once. So nothing can send the request a second time: Go's

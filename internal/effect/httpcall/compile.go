@@ -43,7 +43,7 @@ func (c *compiler) compile(namespace string, spec *v1alpha1.TaskTemplateSpec, en
 
 // traits tells the lifecycle what it must know.
 func traits(spec *v1alpha1.TaskTemplateSpec, c *call) effect.Traits {
-	t := effect.Traits{Timeout: c.timeout, ReplaySafe: c.idempotent}
+	t := effect.Traits{Timeout: c.timeout, ReplaySafe: c.idempotent, Prepares: true}
 	if c.idempotent {
 		t.RemembersFor = defaultRemembersFor
 		if remembers := spec.Effect.HTTP.Receiver.RemembersFor; remembers != nil {

@@ -3,10 +3,12 @@ package httpcall
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/expr"
 )
 
 // call is the effect of one template.
@@ -25,6 +27,7 @@ var (
 	_ effect.Effect   = (*call)(nil)
 	_ effect.Verifier = (*call)(nil)
 	_ effect.Poller   = (*call)(nil)
+	_ effect.Preparer = (*call)(nil)
 )
 
 // Execute sends the request once. An error means that nothing was sent: a Secret is missing (*effect.DependencyError)
@@ -36,14 +39,7 @@ func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 	if err != nil {
 		return rejected(err)
 	}
-	request, values, err := c.request.build(ctx, c.client, attempt, in)
-	if err == nil {
-		err = stamp(request.Header, attempt)
-	}
-	if err != nil {
-		return rejected(err)
-	}
-	w, err := c.request.way(ctx, c.client, attempt.Deadline)
+	request, values, w, err := c.prepare(ctx, attempt, in)
 	if err != nil {
 		return rejected(err)
 	}
@@ -59,6 +55,30 @@ func (c *call) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 		c.result.store(&outcome, answer, in, values)
 	}
 	return outcome, nil
+}
+
+// prepare makes the request and reads all Secrets that it needs.
+func (c *call) prepare(ctx context.Context, attempt effect.Attempt, in expr.Input) (*http.Request, secrets, *way, error) {
+	client := c.client.forOneRequest()
+	request, values, err := c.request.build(ctx, client, attempt, in)
+	if err == nil {
+		err = stamp(request.Header, attempt)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	w, err := c.request.way(ctx, client, attempt.Deadline)
+	return request, values, w, err
+}
+
+// Prepare reads what Execute would read.
+func (c *call) Prepare(ctx context.Context, attempt effect.Attempt) error {
+	in, err := input(attempt)
+	if err != nil {
+		return err
+	}
+	_, _, _, err = c.prepare(ctx, attempt, in)
+	return err
 }
 
 // rejected turns an *invalidError into a permanent NotApplied, and passes every other error on.

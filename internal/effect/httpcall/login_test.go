@@ -1,9 +1,12 @@
 package httpcall
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -61,6 +64,45 @@ func TestAuthorization(t *testing.T) {
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.message) || r.count() != before {
 			t.Errorf("%s: it is waited for: got %v after %d requests", name, err, r.count()-before)
 		}
+	}
+}
+
+// TestASecretIsReadOnceForEachRequest: between two reads it may be renewed, and its keys go together.
+func TestASecretIsReadOnceForEachRequest(t *testing.T) {
+	reads := 0
+	options := local()
+	options.Secret = func(context.Context, string, string) (map[string][]byte, error) {
+		reads++
+		return map[string][]byte{"username": fmt.Append(nil, "user", reads), "password": fmt.Append(nil, "password", reads)}, nil
+	}
+	r := receive(t, says(200, "{}"))
+	one := compiled(t, options, post(r.url(), loggedIn("login"), secretHeader("X-User", "login", "username")))
+	for n, want := range []string{"user1:password1", "user2:password2"} {
+		if _, err := one.Execute(t.Context(), effecttest.NewAttempt(1)); err != nil {
+			t.Fatal(err)
+		}
+		user, password, _ := (&http.Request{Header: r.all()[n].Header}).BasicAuth()
+		if got := user + ":" + password; got != want || r.all()[n].Header.Get("X-User") != user {
+			t.Errorf("request %d was sent with %s and X-User %s, want %s", n+1, got, r.all()[n].Header.Get("X-User"), want)
+		}
+	}
+}
+
+// TestPrepareReadsWhatTheRequestNeeds: and sends nothing.
+func TestPrepareReadsWhatTheRequestNeeds(t *testing.T) {
+	options, held := local(), map[string]string{}
+	options.Secret = func(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+		return secretsOf(held)(ctx, namespace, name)
+	}
+	r := receive(t, says(200, "{}"))
+	one := compiled(t, options, post(r.url(), bearing("pay", "token")))
+	var missing *effect.DependencyError
+	if err := one.Prepare(t.Context(), effecttest.NewAttempt(1)); !errors.As(err, &missing) || !strings.Contains(err.Error(), `no key "token"`) {
+		t.Errorf("got %v", err)
+	}
+	held["pay/token"] = "t0ken"
+	if err := one.Prepare(t.Context(), effecttest.NewAttempt(1)); err != nil || r.count() != 0 {
+		t.Errorf("got %v after %d requests", err, r.count())
 	}
 }
 

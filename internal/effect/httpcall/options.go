@@ -1,7 +1,6 @@
 package httpcall
 
 import (
-	"context"
 	"crypto/tls"
 	"net"
 	"time"
@@ -14,8 +13,8 @@ const DefaultMaxResponseBytes = 1 << 20
 
 // Options of the package. The zero value works, without Secrets.
 type Options struct {
-	// Secret reads one key of one Secret, live. It returns an *effect.DependencyError where it is missing.
-	Secret func(ctx context.Context, namespace, name, key string) (string, error)
+	// Secret reads one Secret, live. An attempt reads each that it names once.
+	Secret effect.SecretReader
 
 	// AllowLoopback allows receivers on the operator's own machine: loopback and unspecified addresses. They are
 	// refused by default, on the address that is dialled, after DNS resolution.

@@ -21,11 +21,12 @@ func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome
 	if err != nil {
 		return unverifiable(err)
 	}
-	request, values, err := c.progressRequest(ctx, attempt, in)
+	client := c.client.forOneRequest()
+	request, values, err := c.progressRequest(ctx, client, attempt, in)
 	if err != nil {
 		return unverifiable(err)
 	}
-	w, err := c.request.way(ctx, c.client, deadline)
+	w, err := c.request.way(ctx, client, deadline)
 	if err != nil {
 		return unverifiable(err)
 	}
@@ -45,7 +46,7 @@ func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome
 }
 
 // progressRequest makes the GET for an attempt's location, with the template's headers.
-func (c *call) progressRequest(ctx context.Context, attempt effect.Attempt, in expr.Input) (*http.Request, secrets, error) {
+func (c *call) progressRequest(ctx context.Context, client *client, attempt effect.Attempt, in expr.Input) (*http.Request, secrets, error) {
 	sent, err := c.request.url.Render(in)
 	if err != nil {
 		return nil, nil, invalid("the URL cannot be made: %v", err)
@@ -63,7 +64,7 @@ func (c *call) progressRequest(ctx context.Context, attempt effect.Attempt, in e
 		return nil, nil, invalid("the place to ask for progress is not a URL")
 	}
 	request.Header.Set("User-Agent", userAgent)
-	values, err := c.request.setHeaders(ctx, c.client, request.Header, in)
+	values, err := c.request.setHeaders(ctx, client, request.Header, in)
 	request.Header.Del("Content-Type")
 	trace(request.Header, attempt)
 	return request, values, err

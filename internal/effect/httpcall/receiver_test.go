@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -135,13 +136,15 @@ func write(w io.Writer, status int, body string, headers ...string) {
 func drops(int, seen, io.Writer) bool { return false }
 
 // secretsOf serves Secrets from a map of "name/key".
-func secretsOf(values map[string]string) func(context.Context, string, string, string) (string, error) {
-	return func(_ context.Context, namespace, name, key string) (string, error) {
-		value, ok := values[name+"/"+key]
-		if !ok || namespace != "shop" {
-			return "", effect.Missing("the Secret %q has no key %q", name, key)
+func secretsOf(values map[string]string) effect.SecretReader {
+	return func(_ context.Context, namespace, name string) (map[string][]byte, error) {
+		data := map[string][]byte{}
+		for key, value := range values {
+			if within, ok := strings.CutPrefix(key, name+"/"); ok && namespace == "shop" {
+				data[within] = []byte(value)
+			}
 		}
-		return value, nil
+		return data, nil
 	}
 }
 

@@ -164,7 +164,7 @@ func (c *client) readForHeader(ctx context.Context, namespace string, ref *v1alp
 // read reads one key of a Secret. It passes on that the Secret is missing, and says of any other fault which one could
 // not be read.
 func (c *client) read(ctx context.Context, namespace string, ref *v1alpha1.SecretKeyRef) (string, error) {
-	value, err := c.Secret(ctx, namespace, ref.Name, ref.Key)
+	value, err := c.Secret.Key(ctx, namespace, ref.Name, ref.Key)
 	var missing *effect.DependencyError
 	if err != nil && !errors.As(err, &missing) {
 		return "", fmt.Errorf("nothing was sent: the Secret %q cannot be read: %w", ref.Name, err)

@@ -180,7 +180,7 @@ func TestSecrets(t *testing.T) {
 
 func TestASecretThatCannotBeReadIsNoDependency(t *testing.T) {
 	options, down := local(), errors.New("the API server is down")
-	options.Secret = func(context.Context, string, string, string) (string, error) { return "", down }
+	options.Secret = func(context.Context, string, string) (map[string][]byte, error) { return nil, down }
 	r := receive(t, says(200, "{}"))
 	_, err := compiled(t, options, post(r.url(), secretHeader("X-Api-Key", "pay", "key"))).Execute(t.Context(), effecttest.NewAttempt(1))
 	if missing := (*effect.DependencyError)(nil); errors.As(err, &missing) || !errors.Is(err, down) || r.count() != 0 {

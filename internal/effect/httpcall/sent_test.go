@@ -228,7 +228,10 @@ func TestTheDeadlineIsOverWhen(t *testing.T) {
 		{"a Secret is read", func(t *testing.T, jump func()) (string, Options, func() int) {
 			r := receive(t, says(200, "{}"))
 			options := local()
-			options.Secret = func(context.Context, string, string, string) (string, error) { jump(); return "s3cret-value", nil }
+			options.Secret = func(context.Context, string, string) (map[string][]byte, error) {
+				jump()
+				return map[string][]byte{"key": []byte("s3cret-value")}, nil
+			}
 			return r.url(), options, r.count
 		}},
 	} {

@@ -30,12 +30,13 @@ func (c *call) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outco
 	if err != nil {
 		return unverifiable(err)
 	}
-	request, values, err := v.request.build(ctx, c.client, attempt, in)
+	client := c.client.forOneRequest()
+	request, values, err := v.request.build(ctx, client, attempt, in)
 	if err != nil {
 		return unverifiable(err)
 	}
 	trace(request.Header, attempt)
-	w, err := v.request.way(ctx, c.client, deadline)
+	w, err := v.request.way(ctx, client, deadline)
 	if err != nil {
 		return unverifiable(err)
 	}

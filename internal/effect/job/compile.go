@@ -34,6 +34,7 @@ var (
 	_ effect.Poller   = (*run)(nil)
 	_ effect.Follower = (*run)(nil)
 	_ effect.Disposer = (*run)(nil)
+	_ effect.Preparer = (*run)(nil)
 )
 
 // compile implements effect.Compiler.
@@ -64,7 +65,7 @@ func (c *compiler) compile(_ string, spec *v1alpha1.TaskTemplateSpec, env *expr.
 
 func traits(receiver *v1alpha1.Receiver) effect.Traits {
 	t := effect.Traits{
-		Timeout: createTimeout, VerifyTimeout: createTimeout, Verifies: true, Detached: true, ReplaySafe: receiver.Idempotent,
+		Timeout: createTimeout, VerifyTimeout: createTimeout, Verifies: true, Detached: true, Prepares: true, ReplaySafe: receiver.Idempotent,
 	}
 	if receiver.Idempotent {
 		t.RemembersFor = defaultRemembersFor

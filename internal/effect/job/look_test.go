@@ -23,7 +23,7 @@ import (
 
 // canned is an API server that holds one Job at most, and its pods.
 type canned struct {
-	Live
+	client.Client
 	job     *batchv1.Job
 	pods    []corev1.Pod
 	create  error

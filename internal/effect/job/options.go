@@ -12,15 +12,9 @@ import (
 // Options of the package.
 type Options struct {
 	// Client creates and patches Jobs, and reads Jobs and pods past any cache.
-	Client Live
+	Client client.Client
 	// Cache reads Jobs as far as a watch has told of them. Their pod templates need not be there.
 	Cache client.Reader
-}
-
-// Live is what is done at the API server itself.
-type Live interface {
-	client.Reader
-	client.Writer
 }
 
 // New returns the compiler of Job effects.

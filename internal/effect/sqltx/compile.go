@@ -36,7 +36,7 @@ const forever = time.Duration(math.MaxInt64 / 2)
 // traits: a repeat under the same key is applied once, whenever it comes; and what the ledger says after the deadline
 // is so, since every session that may still commit holds its row (see the package's comment).
 func traits(timeout time.Duration) effect.Traits {
-	return effect.Traits{Timeout: timeout, ReplaySafe: true, RemembersFor: forever, Verifies: true, Forbids: true, VerifyTimeout: timeout}
+	return effect.Traits{Timeout: timeout, ReplaySafe: true, RemembersFor: forever, Verifies: true, Forbids: true, Prepares: true, VerifyTimeout: timeout}
 }
 
 // builder compiles the parts of one template and collects what is wrong.

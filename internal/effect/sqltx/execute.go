@@ -41,6 +41,7 @@ var (
 	_ effect.Effect    = (*transaction)(nil)
 	_ effect.Verifier  = (*transaction)(nil)
 	_ effect.Forbidder = (*transaction)(nil)
+	_ effect.Preparer  = (*transaction)(nil)
 )
 
 // Execute runs the transaction once. Until COMMIT is sent every failure is a NotApplied, since nothing was committed;
@@ -71,9 +72,13 @@ func (t *transaction) Execute(ctx context.Context, attempt effect.Attempt) (effe
 		outcome, err = r.execute(ctx, args)
 	}
 	if errors.Is(err, errNoLedger) {
-		return effect.Outcome{}, effect.Missing("the database has no table taskonce_ledger: create it with what kubectl taskonce ledger-ddl prints, or set createLedger to true")
+		return effect.Outcome{}, noLedger()
 	}
 	return outcome, err
+}
+
+func noLedger() error {
+	return effect.Missing("the database has no table taskonce_ledger: create it with what kubectl taskonce ledger-ddl prints, or set createLedger to true")
 }
 
 // over reports whether the attempt's time has passed, so that nothing may be committed any more.
@@ -129,7 +134,7 @@ type run struct {
 
 // open reads the DSN and opens a session. An error means that something is missing.
 func (t *transaction) open(ctx context.Context, attempt effect.Attempt) (*run, error) {
-	dsn, err := t.databases.options.Secret(ctx, t.namespace, t.secret.Name, t.secret.Key)
+	dsn, err := t.databases.options.Secret.Key(ctx, t.namespace, t.secret.Name, t.secret.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,9 @@ func numbered(key int, number int32) effect.Attempt {
 
 // child is an operator that is about to be killed: it executes the keys that it reads and says what they came to.
 func child(dsn string) {
-	databases := New(Options{Secret: func(context.Context, string, string, string) (string, error) { return dsn, nil }})
+	databases := New(Options{Secret: func(context.Context, string, string) (map[string][]byte, error) {
+		return map[string][]byte{"dsn": []byte(dsn)}, nil
+	}})
 	env, err := expr.NewEnv(nil)
 	if err != nil {
 		panic(err)

@@ -48,6 +48,10 @@ func TestTheLedgerIsMissing(t *testing.T) {
 		_, err := w.compile().Execute(t.Context(), effecttest.NewAttempt(1))
 		missingWith(t, err, "create it with what kubectl taskonce ledger-ddl prints")
 		is(t, w.verified(w.compile(), effecttest.NewAttempt(1)), unknown, false, "taskonce_ledger")
+		missingWith(t, w.compile().Prepare(t.Context(), effecttest.NewAttempt(1)), "no table taskonce_ledger")
+		if err := w.compile(creating).Prepare(t.Context(), effecttest.NewAttempt(1)); err != nil {
+			t.Errorf("the attempt makes it, and it is said to be missing: %v", err)
+		}
 		if w.awards() != 0 {
 			t.Error("something was committed")
 		}
@@ -58,6 +62,9 @@ func TestTheLedgerIsMissing(t *testing.T) {
 		all.Wait()
 		if w.awards() != 1 {
 			t.Errorf("%d awards", w.awards())
+		}
+		if err := w.compile().Prepare(t.Context(), effecttest.NewAttempt(2)); err != nil {
+			t.Errorf("nothing is missing, and it says %v", err)
 		}
 	})
 }

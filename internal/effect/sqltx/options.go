@@ -1,14 +1,15 @@
 package sqltx
 
 import (
-	"context"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/effect"
 )
 
 // Options are what the operator's flags and wiring say.
 type Options struct {
-	// Secret reads one key of a Secret, live. A *effect.DependencyError says that it is missing.
-	Secret func(ctx context.Context, namespace, name, key string) (string, error)
+	// Secret reads one Secret, live.
+	Secret effect.SecretReader
 	// MaxConnections bounds the connections to one database. 0: DefaultMaxConnections.
 	MaxConnections int
 	// IdleAfter is how long the connections to a database are kept that nobody uses. 0: a minute.

@@ -108,11 +108,11 @@ func worldOn(t *testing.T, server *dbserver.Server) *world {
 
 // operator returns the databases of one more operator.
 func (w *world) operator() *Databases {
-	return New(Options{Secret: func(_ context.Context, namespace, name, key string) (string, error) {
-		if namespace != "shop" || name != "shop-db" || key != "dsn" {
-			return "", effect.Missing("the Secret %q does not exist", name)
+	return New(Options{Secret: func(_ context.Context, namespace, name string) (map[string][]byte, error) {
+		if namespace != "shop" || name != "shop-db" {
+			return nil, effect.Missing("the Secret %q does not exist", name)
 		}
-		return w.dsn, nil
+		return map[string][]byte{"dsn": []byte(w.dsn)}, nil
 	}})
 }
 
