@@ -23,6 +23,7 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
+	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/record"
 	"github.com/taskonce/taskonce/test/harness"
 )
@@ -55,7 +56,10 @@ func startOperator() *doorkeeper {
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-	compilers := effect.Compilers{HTTP: httpcall.New(httpcall.Options{AllowLoopback: true, Secret: secretOf(mgr.GetClient())})}
+	compilers := effect.Compilers{
+		HTTP: httpcall.New(httpcall.Options{AllowLoopback: true, Secret: secretOf(mgr.GetClient())}),
+		Job:  job.New(job.Options{Client: mgr.GetClient(), Cache: mgr.GetCache()}),
+	}
 	plans := controller.NewPlans(compilers)
 	receivers := controller.NewReceivers(clock.RealClock{})
 	op := &controller.Submissions{

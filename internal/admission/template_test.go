@@ -76,6 +76,24 @@ var _ = Describe("A template", func() {
 		Expect(refused(namespace, "", "patch", "tasktemplate", "pay", "--as=bob", "--type=merge", "-p", moved)).To(ContainSubstring("you may not get secrets pay"))
 	})
 
+	It("that runs Jobs needs an author who may create them, in that namespace", func() {
+		namespace, elsewhere := newNamespace(), newNamespace()
+		report := template("report", map[string]any{"effect": map[string]any{"job": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "image": "registry.example/report:1"}}}},
+		}}}}})
+		for _, name := range []string{namespace, elsewhere} {
+			grant(name, "ann", "taskonce-template-editor")
+		}
+		Expect(refused(namespace, report, "create", "--as=ann", "-f", "-")).To(And(ContainSubstring("spec.effect.job"), ContainSubstring("you may not create jobs")))
+		run(namespace, "", "create", "role", "makes-jobs", "--verb=create", "--resource=jobs")
+		run(namespace, "", "create", "rolebinding", "ann-makes-jobs", "--role=makes-jobs", "--user=ann")
+		Eventually(func() bool {
+			ok, _ := kubectl(namespace, report, "apply", "--as=ann", "-f", "-")
+			return ok
+		}).Should(BeTrue(), "the right that was granted is not seen")
+		Expect(refused(elsewhere, report, "create", "--as=ann", "-f", "-")).To(ContainSubstring("you may not create jobs"))
+	})
+
 	It("is not taken while nobody can check it, and its labels do not matter", func() {
 		namespace := newNamespace(work())
 		door.close()
