@@ -151,6 +151,10 @@ errors: controlplane ## Write docs/errors.md and the answers of docs/http.md ane
 	TASKONCE_WRITE_ERRORS=1 go test -count=1 ./internal/admission -ginkgo.focus 'documented'
 	TASKONCE_WRITE_ERRORS=1 go test -count=1 -run '^TestAnswers$$' ./test/gateway
 
+.PHONY: install-test
+install-test: controlplane ## Install by manifest and by chart, do the work, upgrade, hand over, uninstall, as docs/install.md and its neighbours say; prints what was measured.
+	go test -count=1 -v -timeout 20m ./test/install | grep -v '^ *=== '
+
 SEED ?= 0
 DURATION ?= 60s
 
@@ -209,8 +213,23 @@ run: ## Run the manager on this machine against the cluster of the current kubec
 	go run ./cmd/manager --leader-elect=false --metrics-bind-address=0 --webhook-bind-address=0
 
 .PHONY: docker-build
-docker-build: ## Build the image IMG.
+docker-build: ## Build the image IMG, for this machine's architecture.
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+ARCHITECTURES ?= amd64 arm64
+# The same program, byte for byte, wherever it is built: no path, no date, nothing of the working tree.
+BUILD_MANAGER = CGO_ENABLED=0 GOOS=linux GOFLAGS=-buildvcs=false go build -trimpath -ldflags '$(LDFLAGS)'
+
+.PHONY: image
+image: ## Build the image without a container engine, for ARCHITECTURES, as an OCI layout in tmp/image.
+	@for architecture in $(ARCHITECTURES); do GOARCH=$$architecture $(BUILD_MANAGER) -o tmp/manager-$$architecture ./cmd/manager; done
+	cd hack/image && go run . --version=$(VERSION) --out=$(CURDIR)/tmp/image \
+		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/manager-$(architecture)) | tr ' ' ,)
+
+.PHONY: sbom
+sbom: ## List every module that is in the manager, as CycloneDX JSON in tmp/sbom.json.
+	GOARCH= $(BUILD_MANAGER) -o tmp/manager ./cmd/manager
+	go tool -modfile=hack/image/go.mod cyclonedx-gomod bin -json -version $(VERSION) -output tmp/sbom.json tmp/manager
 
 .PHONY: clean
 clean: ## Remove what was built here. The control plane's programs are in the user's cache and stay.

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 untidy=0
-for module in . hack/tools hack/helm hack/lint hack/controlplane; do
+for module in . hack/tools hack/helm hack/image hack/lint hack/controlplane; do
   (cd "$module" && GOWORK=off go mod tidy -diff) || { untidy=1; echo "$module is not tidy: run 'go mod tidy' there." >&2; }
 done
 exit "$untidy"

@@ -10,9 +10,10 @@ var logLevels = map[string]zapcore.Level{"debug": zapcore.DebugLevel, "info": za
 
 // logger writes to standard error. Stack traces belong to faults of the program, which are logged as panics.
 func (o *options) logger() logr.Logger {
-	encoder := zap.JSONEncoder()
+	times := func(config *zapcore.EncoderConfig) { config.EncodeTime = zapcore.ISO8601TimeEncoder }
+	encoder := zap.JSONEncoder(times)
 	if o.logFormat == "text" {
-		encoder = zap.ConsoleEncoder()
+		encoder = zap.ConsoleEncoder(times)
 	}
 	return zap.New(encoder, zap.Level(logLevels[o.logLevel]), zap.StacktraceLevel(zapcore.DPanicLevel))
 }

@@ -3,6 +3,8 @@
 #
 #   build.sh DIR [etcd|kube-apiserver|kube-controller-manager|kubectl ...]
 #
+# KUBERNETES_VERSION builds another version of Kubernetes, such as v1.36.2, to test with it: KUBEBUILDER_ASSETS=DIR.
+#
 # DIR receives the programs; what is already there is left alone. From a cold build cache on two cores
 # kube-apiserver takes about ten minutes, so the packages that are done are counted on standard error.
 # Two builds into one DIR wait for each other, where there is flock.
@@ -20,6 +22,17 @@ if command -v flock >/dev/null; then
   exec 9>"$dir/.lock"
   flock -n 9 || { echo "Another build into $dir is under way; waiting for it." >&2; flock 9; }
 fi
+
+# another has go build another version: of a copy of go.mod that names it.
+another() {
+  local copy
+  copy=$(mktemp -d)
+  sed "s|\(k8s.io/kubernetes\) v[^ ]*|\1 $KUBERNETES_VERSION|; s| => \(k8s.io/[a-z-]*\) v.*| => \1 v0.${KUBERNETES_VERSION#v1.}|" go.mod >"$copy/go.mod"
+  cp go.sum "$copy"
+  cd "$copy"
+  export GOFLAGS="$GOFLAGS -mod=mod"
+}
+[ -z "${KUBERNETES_VERSION:-}" ] || another
 
 package() {
   case $1 in

@@ -24,7 +24,7 @@ var rights = []right{
 	{"taskonce.dev", "tasktemplates", "", "get list watch"},
 	{"taskonce.dev", "tasktemplates", "status", "update"},
 	{"taskonce.dev", "taskrecords", "", "get list create update delete"},
-	{"taskonce.dev", "taskdecisions", "", "get list watch patch delete"},
+	{"taskonce.dev", "taskdecisions", "", "list watch patch delete"},
 	{"taskonce.dev", "taskdecisions", "status", "update"},
 	{"", "secrets", "", "get"},
 	{"batch", "jobs", "", "get list watch create patch delete"},

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -65,7 +66,7 @@ func ClientOptions() client.Options {
 // SetupWithManager registers the reconciler with workers that reconcile at once, and what drains it on shutdown
 // within the grace period.
 func (r *Submissions) SetupWithManager(mgr ctrl.Manager, workers int, grace time.Duration) error {
-	if err := index(mgr); err != nil {
+	if err := errors.Join(index(mgr), warm(mgr)); err != nil {
 		return err
 	}
 	if err := mgr.Add(&drainer{submissions: r, grace: grace}); err != nil {
@@ -93,6 +94,14 @@ func logOf(log logr.Logger) func(*reconcile.Request) logr.Logger {
 		}
 		return log.WithValues("namespace", request.Namespace, "name", request.Name)
 	}
+}
+
+// warm has replicas that do not lead hold what they will work on, as indexing does for submissions and decisions: a controller
+// asks for it only when it begins. Its queue would grow meanwhile, so that is left to begin with the lead.
+func warm(mgr ctrl.Manager) error {
+	_, templates := mgr.GetCache().GetInformer(context.Background(), &v1alpha1.TaskTemplate{}, cache.BlockUntilSynced(false))
+	_, jobs := mgr.GetCache().GetInformer(context.Background(), &batchv1.Job{}, cache.BlockUntilSynced(false))
+	return errors.Join(templates, jobs)
 }
 
 func index(mgr ctrl.Manager) error {

@@ -26,7 +26,7 @@ import (
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasksubmissions/status,verbs=update
 // +kubebuilder:rbac:groups=taskonce.dev,resources=taskrecords,verbs=get;list;create;update;delete
-// +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions,verbs=list;watch
 // +kubebuilder:rbac:groups=taskonce.dev,resources=taskdecisions/status,verbs=update
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 

@@ -38,6 +38,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- .Values.metrics.authentication | default (ternary "none" "delegated" (not (empty .Values.namespaces))) }}
 {{- end }}
 
+{{- define "taskonce.delegated" -}}
+{{- if and .Values.metrics.enabled (eq (include "taskonce.metricsAuthentication" .) "delegated") }}true{{ end }}
+{{- end }}
+
 {{- define "taskonce.image" -}}
 {{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}
 {{- else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}

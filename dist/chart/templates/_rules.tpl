@@ -26,19 +26,12 @@
   - events
   verbs:
   - create
-  - patch
 {{- end }}
 {{- define "taskonce.rules.metrics" -}}
 - apiGroups:
   - authentication.k8s.io
   resources:
   - tokenreviews
-  verbs:
-  - create
-- apiGroups:
-  - authorization.k8s.io
-  resources:
-  - subjectaccessreviews
   verbs:
   - create
 {{- end }}
@@ -64,7 +57,6 @@
   resources:
   - secrets
   verbs:
-  - get
   - update
 {{- end }}
 {{- define "taskonce.rules.work" -}}
@@ -95,10 +87,8 @@
   - taskonce.dev
   resources:
   - taskdecisions
-  - tasksubmissions
   verbs:
   - delete
-  - get
   - list
   - patch
   - watch
@@ -120,6 +110,16 @@
   - get
   - list
   - update
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasksubmissions
+  verbs:
+  - delete
+  - get
+  - list
+  - patch
+  - watch
 - apiGroups:
   - taskonce.dev
   resources:

@@ -20,8 +20,9 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
+// To get it is part of the right to get any Secret.
 // +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=create
-// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,resourceNames=taskonce-webhook-cert,verbs=get;update
+// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,resourceNames=taskonce-webhook-cert,verbs=update
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,resourceNames=taskonce-admission,verbs=get;update
 
 // Lifetime of a certificate. A third of it is left when it is renewed.

@@ -1,0 +1,151 @@
+package install_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
+)
+
+const (
+	system  = "taskonce-system"
+	account = "taskonce-controller-manager"
+	// forTests lets the operator call the tests' receiver, and sweep each second. It is set as the page says.
+	forTests = "TASKONCE_ALLOW_LOOPBACK_RECEIVERS=true TASKONCE_SWEEP_INTERVAL=1s"
+)
+
+// TestManifest installs by manifest, twice, has the work done, upgrades under load, and uninstalls: with what was done kept,
+// then with everything gone.
+func TestManifest(t *testing.T) {
+	w := newWorld(t)
+	w.follow("docs/install.md", "With one manifest")
+	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests)
+	w.follow("docs/install.md", "With one manifest")
+	if out := w.follow("docs/install.md", "Is it well?"); !strings.Contains(out, "taskonce-controller-manager-") {
+		t.Errorf("nobody leads: %s", out)
+	}
+	namespace := w.mainJob(nil)
+	w.follow("docs/install.md", "Metrics")
+	w.metricsNeedARight()
+	w.mayWhatThePageSays()
+	w.upgradesWithoutWebhooks(namespace)
+	w.sh(`kubectl patch secret taskonce-webhook-cert -n taskonce-system --type=merge -p '{"data":{"tls.crt":""}}'`) // to be made anew
+	w.underLoad("a rolling upgrade", func() {
+		w.follow("docs/install.md", "Settings")
+		w.follow("docs/upgrade.md", "With the manifest")
+	})
+	w.handsOver()
+	w.rightsAreExact(system, account)
+
+	w.follow("docs/uninstall.md", "Before you do")
+	w.follow("docs/uninstall.md", "Installed with the manifest")
+	if out := w.sh("kubectl get tasksubmissions,taskrecords -n " + namespace); !strings.Contains(out, "pay-1") {
+		t.Errorf("what was done is gone: %s", out)
+	}
+	w.follow("docs/install.md", "With one manifest")
+	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests + "; kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
+	w.remembers(namespace)
+	w.follow("docs/uninstall.md", "With everything that was done")
+	w.nothingIsLeft()
+}
+
+// upgradesWithoutWebhooks upgrades while the webhooks are not reached. What they would have refused is let in, and fails.
+func (w *world) upgradesWithoutWebhooks(namespace string) {
+	w.Helper()
+	w.sh("kubectl delete service taskonce-webhook-service -n taskonce-system")
+	w.failsByItself(namespace)
+	w.follow("docs/upgrade.md", "With the manifest")
+	out, err := w.try(strings.NewReplacer("NAMESPACE", namespace, "NAME", "wrong-2", "TEMPLATE", "pay", "ORDER", strings.Repeat("9", 50)).Replace(submission))
+	if err == nil || !strings.Contains(out, "maxLength") && !strings.Contains(out, "40") {
+		w.Errorf("with the webhooks there again it was not refused: %s", out)
+	}
+}
+
+// failsByItself submits what a webhook would have refused, and waits until it has failed and a sweep has met it.
+func (w *world) failsByItself(namespace string) {
+	w.Helper()
+	w.submit(namespace, "wrong-1", "pay", strings.Repeat("9", 50))
+	w.reaches(namespace, "wrong-1", v1alpha1.ReasonInvalidParameters)
+	w.await("the sweep has met what failed", func(ctx context.Context) (bool, error) {
+		wrong := &v1alpha1.TaskSubmission{}
+		err := w.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "wrong-1"}, wrong)
+		return wrong.Labels[v1alpha1.LabelDue] != "", err
+	})
+}
+
+// remembers has an action come back that was done before, and looks whether it is done again.
+func (w *world) remembers(namespace string) {
+	w.Helper()
+	w.sh("kubectl delete tasksubmission pay-1 -n " + namespace)
+	w.submit(namespace, "pay-1", "pay", "1001")
+	if !w.reaches(namespace, "pay-1", v1alpha1.ReasonApplied).Status.Replayed {
+		w.Error("the first result was not replayed")
+	}
+	w.once(namespace, "pay-1", "approve-1", "lost-1", "fleeting-1")
+}
+
+// nothingIsLeft looks for anything of ours in the cluster.
+func (w *world) nothingIsLeft() {
+	w.Helper()
+	for _, kinds := range []string{
+		"customresourcedefinitions,clusterroles,clusterrolebindings,namespaces",
+		"mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
+		"deployments,services,roles,rolebindings,pods,secrets,serviceaccounts,poddisruptionbudgets --all-namespaces",
+	} {
+		out := w.sh("kubectl get -o name " + kinds + " 2>/dev/null")
+		for line := range strings.SplitSeq(out, "\n") {
+			if strings.Contains(line, "taskonce") && !strings.Contains(line, "prometheus-reads-taskonce") && !strings.HasPrefix(line, "+") {
+				w.Errorf("%s is left", line)
+			}
+		}
+	}
+}
+
+// metricsNeedARight reads the metrics as somebody who may, and as somebody who may not.
+func (w *world) metricsNeedARight() {
+	w.Helper()
+	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount prometheus -n monitoring; kubectl create serviceaccount stranger -n monitoring")
+	for name, want := range map[string]int{"prometheus": http.StatusOK, "stranger": http.StatusForbidden, "": http.StatusUnauthorized} {
+		status, body := w.metrics(system, name)
+		if status != want || status == http.StatusOK && !strings.Contains(body, "taskonce_") {
+			w.Errorf("metrics for %q: status %d, want %d", name, status, want)
+		}
+	}
+}
+
+// metrics reads them by their Service, with the token of an account of the namespace monitoring where one is named.
+func (w *world) metrics(namespace, name string) (status int, body string) {
+	w.Helper()
+	service := &corev1.ServiceList{}
+	w.must(w.client.List(w.Context(), service, client.InNamespace(namespace), client.MatchingLabels{"control-plane": "controller-manager"}))
+	routes := &routes{node: w.node}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // it signs itself
+		DialContext:     func(ctx context.Context, _, address string) (net.Conn, error) { return routes.dial(ctx, address) },
+	}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("https://%s:8443/metrics", service.Items[0].Spec.ClusterIP), http.NoBody)
+	w.must(err)
+	if name != "" {
+		answer, err := w.node.clients.CoreV1().ServiceAccounts("monitoring").CreateToken(w.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+		w.must(err)
+		request.Header.Set("Authorization", "Bearer "+answer.Status.Token)
+	}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	w.must(err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	w.must(err)
+	return response.StatusCode, string(text)
+}
