@@ -66,12 +66,12 @@ func (r Results) ways() block {
 	return b
 }
 
-// list names somebody's requests, and how many there were for each submission. What comes by time is left out.
+// list names somebody's requests, and how many there were for each submission. Sweeps are left out: they list by time.
 func (s Sample) list(by string) string {
 	var parts []string
 	for _, count := range s.Requests {
 		each := float64(count.Number) / float64(s.Submissions)
-		if count.By != by || each < 0.05 && count.Verb == "LIST" {
+		if count.By != by || count.Verb == "LIST" {
 			continue
 		}
 		part := count.Verb + " " + count.Resource
