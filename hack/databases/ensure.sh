@@ -12,19 +12,4 @@ if [ ${#packages[@]} -eq 0 ]; then
   exit
 fi
 
-if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
-  echo "The tests need PostgreSQL and MariaDB. Install them as root: apt-get install --no-install-recommends ${packages[*]}" >&2
-  exit 1
-fi
-
-# invoke-rc.d asks this program before it starts a service (Debian Policy, 9.3.3). A machine that has one is not changed.
-policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ]; then
-  trap 'rm -f "$policy"' EXIT
-  printf '#!/bin/sh\nexit 101\n' >"$policy"
-  chmod +x "$policy"
-fi
-echo "Databases: installing ${packages[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -qq -y --no-install-recommends "${packages[@]}" >/dev/null
+exec "$(dirname "${BASH_SOURCE[0]}")/../debian.sh" "PostgreSQL and MariaDB" "${packages[@]}"

@@ -122,22 +122,3 @@ func (c *comparison) waited() observed {
 	}
 	return all
 }
-
-// checkWrites compares the writes of the run with the API server's account, from the first scrape on that shows each kind.
-func (c *comparison) checkWrites(ctx context.Context, shown *Shown) error {
-	series, err := c.prometheus.samples(ctx, `rest_client_requests_total{job="taskonce",method!="GET"}`, c.operator.from.Add(-time.Millisecond), c.operator.to)
-	if err != nil {
-		return err
-	}
-	expected, measured := expectation{}, expectation{}
-	for _, kind := range series {
-		labels := textsOf(kind.Metric)
-		answered := c.writes[identity(map[string]string{"method": labels["method"], "code": labels["code"]})]
-		expected[labels["method"]+" "+labels["code"]] += answered - float64(kind.Values[0].Value)
-	}
-	for _, answer := range shown.Answers {
-		measured[answer.Legend] += answer.Value
-	}
-	c.faults = append(c.faults, expected.differences(shown.Title, measured)...)
-	return nil
-}
