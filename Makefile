@@ -137,7 +137,7 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 	go test -race -count=1 -v -run '^TestReplay$$' ./test/afterlife | grep -v '^ *=== '
 
 .PHONY: test-integration
-test-integration: controlplane databases prometheus ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
+test-integration: controlplane databases prometheus $(NODE_MODULES) ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 KILLS ?= 100

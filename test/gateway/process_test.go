@@ -49,6 +49,27 @@ func TestStopping(t *testing.T) {
 	}
 }
 
+// TestPassThroughLendsNothing: where tokens are passed on, what the gateway itself may do is of no use to anybody, be it an
+// administrator's certificate.
+func TestPassThroughLendsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	strong := installation
+	strong.kubeconfig = installation.plane.Kubeconfig
+	process, url, err := strong.gateway(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(process.Kill)
+	w.expect(401, "unauthenticated", url, "forged", submits("task", "award"))
+	w.expect(403, "forbidden", url, w.account("nobody"), submits("task", "award"))
+	w.expect(201, "", url, w.token, submits("task", "award"))
+	if by := w.submission("task").Annotations[v1alpha1.AnnotationSubmittedBy]; by != "system:serviceaccount:"+w.namespace+":application" {
+		t.Errorf("it was submitted by %q", by)
+	}
+}
+
 // phase is that of a submission; empty: there is none.
 func (w *world) phase(name string) v1alpha1.Phase {
 	found := &v1alpha1.TaskSubmission{}
