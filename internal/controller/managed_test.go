@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -164,18 +165,29 @@ func (w *managed) eventually(name string, phase v1alpha1.Phase, reason v1alpha1.
 	}).Should(Equal(string(phase) + "/" + string(reason)))
 }
 
+// seen waits until the operator has said of a template whether it can be used.
+func (w *managed) seen(name string) {
+	GinkgoHelper()
+	template := &v1alpha1.TaskTemplate{}
+	Eventually(func() int64 {
+		Expect(admin.Get(ctx, w.named(name), template)).To(Succeed())
+		return template.Status.ObservedGeneration
+	}).Should(Equal(int64(1)))
+}
+
 // settled waits until nothing was sent for a while, and returns what was sent since it was asked last.
 func (w *managed) settled() []string {
 	GinkgoHelper()
 	var all []string
+	sweeps := []string{"GET taskrecords", "GET tasksubmissions", "GET taskdecisions"} // the due loop's own
 	Eventually(func() int {
-		requests := w.wire.take()
-		for _, request := range requests {
-			if request != "GET taskrecords" && request != "GET tasksubmissions" { // the due loop's own
+		before := len(all)
+		for _, request := range w.wire.take() {
+			if !slices.Contains(sweeps, request) {
 				all = append(all, request)
 			}
 		}
-		return len(requests)
-	}).WithPolling(300 * time.Millisecond).MustPassRepeatedly(2).Should(BeNumerically("<=", 2))
+		return len(all) - before
+	}).WithPolling(300 * time.Millisecond).MustPassRepeatedly(2).Should(BeZero())
 	return all
 }

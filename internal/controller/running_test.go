@@ -25,6 +25,7 @@ var _ = Describe("A running operator", func() {
 	It("writes three times for an effect that is quick, reads nothing, and then is quiet", func() {
 		w := newManaged()
 		w.template("work")
+		w.seen("work")
 		w.settled()
 		w.submit("a")
 		w.eventually("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
@@ -36,6 +37,7 @@ var _ = Describe("A running operator", func() {
 	It("writes once more for a business key", func() {
 		w := newManaged()
 		w.template("work", forOrder)
+		w.seen("work")
 		w.settled()
 		w.submit("a")
 		w.eventually("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
