@@ -32,6 +32,7 @@ func TestConfirmNotAppliedForbidsFirst(t *testing.T) {
 		{"done, for an attempt that is over", seen(recorded(unknown, number(2)), forbids, decided(v1alpha1.DecisionConfirmNotApplied, 2), forbidden(refusal)), "Abandon", ""},
 		{"the truth wins", seen(asks, forbids, confirm(), forbidden(applied)), "Store Success/VerifiedApplied, attempt 1 Applied", ""},
 		{"and the decision is told so", seen(recorded(ends(v1alpha1.PhaseSuccess, v1alpha1.ReasonVerifiedApplied)), forbids, confirm()), "Judge Superseded", "it was applied"},
+		{"an end that nothing was said about is no truth", seen(recorded(hasFailed), forbids, confirm()), "Judge Refused", "has finished"},
 		{"and where it had failed meanwhile, it is a late report", seen(recorded(hasFailed), forbids, forbidden(applied)), "Store Failed/Rejected, attempt 1 NotApplied", ""},
 
 		{"it cannot be reached", seen(asks, forbids, confirm(), forbidden(noAnswer)), "Adjourn 30s", "no answer"},

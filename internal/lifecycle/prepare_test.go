@@ -34,7 +34,8 @@ func TestWhatIsMissingIsLookedForBeforeTheNextAttempt(t *testing.T) {
 		{"the longer it is missing, the less often it is looked for", seen(recorded(lacking, begunAt(t0.Add(-100*time.Second))), prepares, looked(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 50s", ""},
 		{"up to the longest back-off", seen(recorded(lacking, begunAt(t0.Add(-time.Hour))), prepares, looked(noSecret)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 1m0s", ""},
 		{"it is there", seen(recorded(lacking), prepares, looked(there)), "Store Processing/DependencyMissing, attempt 1 NotApplied, in 0s", "is there now"},
-		{"and the next attempt begins", seen(recorded(lacking, func(a *v1alpha1.Action) { a.Attempt.Missing = false }), prepares), "Begin 2", ""},
+		{"and is not looked for again", after(seen(recorded(lacking), prepares, looked(there))), "Begin 2", ""},
+		{"the next attempt begins", seen(recorded(lacking, func(a *v1alpha1.Action) { a.Attempt.Missing = false }), prepares), "Begin 2", ""},
 		{"a decision means the attempt that waits", seen(recorded(lacking), prepares, decided(v1alpha1.DecisionCancel, 1)), "Store Failed/Cancelled, attempt 1 NotApplied", ""},
 		{"a look that comes late says nothing", seen(recorded(retrying), prepares, looked(noSecret)), "Abandon", ""},
 		{"nor one about an earlier attempt", seen(recorded(lacking, number(2)), prepares, looked(there)), "Abandon", ""},
@@ -43,4 +44,12 @@ func TestWhatIsMissingIsLookedForBeforeTheNextAttempt(t *testing.T) {
 		{"still missing", seen(recorded(repeat), prepares, replaySafe, looked(noSecret)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 10s", "no Secret"},
 		{"there: it is sent again", seen(recorded(repeat, func(a *v1alpha1.Action) { a.Attempt.Missing = false }), prepares, replaySafe), "Begin 2", ""},
 	})
+}
+
+// after is what is seen when the step was carried out.
+func after(o Observation) Observation {
+	o.Record.Object = o.Record.Object.DeepCopy()
+	next := Decide(o).(Store).Action
+	o.Record.Object.Spec.Action, o.Flight = &next, Flight{}
+	return o
 }
