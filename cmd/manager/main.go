@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -17,11 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/controller"
@@ -30,7 +25,6 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
-	"github.com/taskonce/taskonce/internal/telemetry"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
@@ -122,34 +116,12 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 	if err != nil {
 		return nil, err
 	}
-	return mgr, errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
-}
-
-func (o *options) metrics() metricsserver.Options {
-	metrics := metricsserver.Options{
-		BindAddress: o.metricsAddress, SecureServing: true,
-		// Exemplars are part of this format only.
-		HandlerOpts: []func(*promhttp.HandlerOpts){func(o *promhttp.HandlerOpts) { o.EnableOpenMetrics = true }},
-	}
-	if o.metricsAuthentication == delegated {
-		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-	}
-	return metrics
+	return mgr, addProbes(mgr)
 }
 
 // reviews says whether others' rights are looked up: those of who reads metrics, and of a template's author.
 func (o *options) reviews() bool {
 	return o.webhookAddress != "0" || o.metricsAddress != "0" && o.metricsAuthentication == delegated
-}
-
-// setupMetrics has what is computed at each scrape computed from now on.
-func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options *options) error {
-	return errors.Join(
-		metrics.Registry.Register(&telemetry.Standing{
-			Cache: mgr.GetCache(), Usage: submissions.Usage, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
-		}),
-		controller.FollowTemplates(context.Background(), mgr.GetCache()),
-	)
 }
 
 // setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
@@ -165,19 +137,23 @@ func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,
 		Job:  job.New(jobOptions),
 	}
+	observers, events, err := options.observers(mgr)
+	if err != nil {
+		return err
+	}
 	plans := controller.NewPlans(compilers)
 	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
 		Plans: plans, Receivers: receivers, Executor: string(uuid.NewUUID()), Scope: options.scope, Clock: clock.RealClock{}, Off: off, Tracer: tracer,
-		Observer: telemetry.Metrics{},
+		Observer: observers,
 	}
 	submissions.Init(options.maxInFlight)
 	return errors.Join(
 		setupMetrics(mgr, submissions, options),
 		serveCensus(submissions),
 		submissions.SetupWithManager(mgr, options.workers, options.gracePeriod),
-		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers}).SetupWithManager(mgr),
+		(&controller.Templates{Client: mgr.GetClient(), Plans: plans, Receivers: receivers, Events: events}).SetupWithManager(mgr),
 		mgr.Add(&controller.DueLoop{Submissions: submissions, Namespaces: options.namespaces, Interval: options.sweepInterval, PerSecond: options.sweepRate}),
 		setupWebhooks(mgr, options, plans, compilers, tracer),
 	)

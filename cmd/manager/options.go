@@ -26,7 +26,6 @@ type options struct {
 	checkOnly               bool
 	metricsAddress          string
 	probeAddress            string
-	pprofAddress            string
 	webhookAddress          string
 	webhookService          string
 	webhookNamespace        string
@@ -50,6 +49,8 @@ type options struct {
 	allowLinkLocal          bool
 	namespaces              names
 	metricsAuthentication   string
+	pprofAddress            string
+	auditLog                string
 	logFormat               string
 	logLevel                string
 }
@@ -85,7 +86,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS and to who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "Where profiles are served under /debug/pprof/, over HTTP and to everybody who reaches it, so bind it to 127.0.0.1; 0 turns them off.")
-	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served.")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz (the process lives) and /readyz (the API server answers, the caches are filled, the webhooks are served) are.")
 	flags.StringVar(&o.webhookAddress, "webhook-bind-address", ":9443", "Where the admission webhooks are served; 0 turns them off.")
 	flags.StringVar(&o.webhookService, "webhook-service-name", "taskonce-webhook-service", "The Service that the API server calls the webhooks by.")
 	flags.StringVar(&o.webhookNamespace, "webhook-service-namespace", "", "The namespace of that Service, and of the Secret with its certificate; outside a cluster it must be given.")
@@ -108,6 +109,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.scope, "scope", "", "A prefix of every key that receivers see, to tell clusters apart that share receivers. It must never change.")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, which is for development.")
 	flags.BoolVar(&o.allowLinkLocal, "allow-link-local-receivers", false, "Let templates call link-local addresses, among them the metadata service of clouds.")
+	flags.StringVar(&o.auditLog, "audit-log", "-", "Where the audit log goes, a line of JSON for each transition: - is standard output (the log goes to standard error), anything else a file that is appended to; empty turns it off.")
 	flags.StringVar(&o.logFormat, "log-format", "json", "How lines of the log are written: json or text.")
 	flags.StringVar(&o.logLevel, "log-level", "info", "What is logged: debug, info or error, each with what comes after it.")
 	return flags

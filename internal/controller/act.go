@@ -254,7 +254,7 @@ func (r *Submissions) release(ctx context.Context, subject *subject) error {
 	if err != nil {
 		return err
 	}
-	r.tellGone(subject, telemetry.Released)
+	r.tellGone(subject, telemetry.Released, "a person gave its business key free")
 	subject.claim = lifecycle.Claim{Read: true}
 	r.wakeWaiting(subject.action.Namespace, subject.record.Object.Spec.Action.Claim)
 	return nil
@@ -272,7 +272,7 @@ func (r *Submissions) expire(ctx context.Context, subject *subject) error {
 	if err := r.Records.Expire(ctx, subject.record.Object); err != nil {
 		return err
 	}
-	r.tellGone(subject, telemetry.Forgotten)
+	r.tellGone(subject, telemetry.Forgotten, "its time to be remembered was over")
 	r.forget(subject.action)
 	subject.record = lifecycle.Record{Read: true}
 	return nil

@@ -90,6 +90,7 @@ func (w *world) checkAtRest() {
 	Expect(w.violations).To(BeEmpty())
 	Expect(w.faults.pending()).To(BeZero(), "a fault of the spec was never met")
 	Expect(w.account.faults()).To(BeEmpty(), "each write of a record is told once")
+	Expect(w.account.auditFaults()).To(BeEmpty(), "the audit log")
 }
 
 // versions returns the resource versions of submissions and records.

@@ -97,6 +97,7 @@ func (w *managed) start() {
 	GinkgoHelper()
 	w.started++
 	mgr := w.manager()
+	events := telemetry.NewEvents(mgr.GetEventRecorder("taskonce"))
 	op := &controller.Submissions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Records: &record.Store{Client: mgr.GetClient()},
 		Plans: controller.NewPlans(effect.Compilers{
@@ -104,11 +105,11 @@ func (w *managed) start() {
 		}),
 		Receivers: controller.NewReceivers(clock.RealClock{}),
 		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: clock.RealClock{},
-		Observer: telemetry.Observers{telemetry.Metrics{}, &w.account},
+		Observer: telemetry.Observers{telemetry.Metrics{}, &w.account, events},
 	}
 	op.Init(100)
 	Expect(op.SetupWithManager(mgr, 4, 10*time.Second)).To(Succeed())
-	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: op.Plans, Receivers: op.Receivers}).SetupWithManager(mgr)).To(Succeed())
+	Expect((&controller.Templates{Client: mgr.GetClient(), Plans: op.Plans, Receivers: op.Receivers, Events: events}).SetupWithManager(mgr)).To(Succeed())
 	Expect(mgr.Add(&controller.DueLoop{Submissions: op, Interval: time.Second})).To(Succeed())
 
 	running, cancel := context.WithCancel(ctx)
@@ -154,6 +155,7 @@ func (w *managed) checkManaged() {
 	defer w.mu.Unlock()
 	Expect(w.violations).To(BeEmpty())
 	Expect(w.account.faults()).To(BeEmpty(), "each write of a record is told once")
+	Expect(w.account.auditFaults()).To(BeEmpty(), "the audit log")
 }
 
 // eventually waits until a submission stands as it should.

@@ -70,15 +70,16 @@ func (p *pace) created(action types.NamespacedName, submission *v1alpha1.TaskSub
 	return at
 }
 
-// waits notes when an action can go on: after a wait, or not before something changes.
-func (p *pace) waits(action types.NamespacedName, now time.Time, wait time.Duration) {
+// waits notes when an action can go on: after a wait, or not before something changes. For one whose submission is gone
+// no attempt begins.
+func (p *pace) waits(subject *subject, now time.Time, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if wait > 0 {
-		set(&p.ready, action, now.Add(wait))
+	if wait > 0 && subject.submission != nil {
+		set(&p.ready, subject.action, now.Add(wait))
 		return
 	}
-	delete(p.ready, action)
+	delete(p.ready, subject.action)
 }
 
 // readySince returns since when an attempt could have begun that asks for a place now, and keeps that until it begins.

@@ -20,7 +20,7 @@ func (r *Submissions) remove(ctx context.Context, subject *subject) error {
 	if err := r.deleteAsRead(ctx, subject.submission); err != nil {
 		return err
 	}
-	r.tellGone(subject, telemetry.Removed)
+	r.tellGone(subject, telemetry.Removed, "its time to live was over")
 	subject.submission = nil
 	return nil
 }

@@ -98,6 +98,7 @@ func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl
 
 // drive advances until there is something to wait for. A conflict is no error: the next pass meets a newer copy.
 func (r *Submissions) drive(ctx context.Context, subject *subject) (ctrl.Result, error) {
+	r.clearUp(subject, subject.record.Object)
 	for range maxSteps {
 		done, result, err := r.advance(ctx, subject)
 		if apierrors.IsConflict(err) {
@@ -129,7 +130,7 @@ func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool,
 func (r *Submissions) settle(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
 	if subject.flight == nil && subject.turn == nil {
 		r.flights.Leave(subject.action)
-		r.pace.waits(subject.action, observation.Now, wait.In)
+		r.pace.waits(subject, observation.Now, wait.In)
 	}
 	if subject.submission != nil && !wait.Quiet {
 		if err := r.writeStatus(ctx, subject, lifecycle.Project(observation)); err != nil {

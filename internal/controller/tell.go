@@ -37,6 +37,7 @@ func (r *Submissions) tellWrite(subject *subject, doubt *doubt, stored *v1alpha1
 	switch {
 	case r.Observer == nil:
 	case err == nil:
+		r.doubts.take(subject.action) // what had been in doubt did not land, or this one would have met it
 		r.tellStored(subject, doubt.before, stored, doubt.ran)
 	case isLost(err):
 		r.doubts.add(subject.action, doubt)
@@ -51,7 +52,7 @@ func (r *Submissions) tellStored(subject *subject, before, stored *v1alpha1.Task
 	if before != nil {
 		t.Before, t.From = before.Spec.Action, stateOf(before.Spec.Action)
 	}
-	t.Decision = newDecision(t.Before, t.After)
+	t.Decision = t.NewDecision()
 	r.tell(subject, t)
 }
 
@@ -79,13 +80,27 @@ func (r *Submissions) tellJudged(subject *subject, step lifecycle.Judge) {
 	})
 }
 
-// tellGone tells that a business key, a submission or a record is there no more.
-func (r *Submissions) tellGone(subject *subject, kind telemetry.Kind) {
+// tellGone tells that a submission or a record is there no more, or that its business key is free.
+func (r *Submissions) tellGone(subject *subject, kind telemetry.Kind, why string) {
 	if r.Observer == nil {
 		return
 	}
 	at := standing(subject)
-	r.tell(subject, &telemetry.Transition{Kind: kind, From: at, To: at})
+	t := &telemetry.Transition{Kind: kind, From: at, To: at, Message: why}
+	if kind == telemetry.Released {
+		t.Decision = releasing(subject)
+	}
+	r.tell(subject, t)
+}
+
+// releasing returns the pending decision that has a business key given free.
+func releasing(subject *subject) *v1alpha1.DecisionRef {
+	for i := range subject.decisions {
+		if decision := &subject.decisions[i]; decision.Spec.Action == v1alpha1.DecisionRelease {
+			return lifecycle.Judge{Decision: decision}.Named()
+		}
+	}
+	return nil
 }
 
 // labelOf is the template in metrics: submitters could invent any number of names of templates that do not exist.
@@ -118,19 +133,6 @@ func standingOf(status *v1alpha1.TaskSubmissionStatus) telemetry.State {
 		return telemetry.State{Phase: v1alpha1.PhasePending, Reason: v1alpha1.ReasonAccepted}
 	}
 	return telemetry.State{Phase: status.Phase, Reason: status.Reason}
-}
-
-// newDecision returns the person's decision that a write has carried out, or nil.
-func newDecision(before, after *v1alpha1.Action) *v1alpha1.DecisionRef {
-	if before == nil {
-		before = &v1alpha1.Action{}
-	}
-	for _, pair := range [][2]*v1alpha1.DecisionRef{{before.Decision, after.Decision}, {before.Approval, after.Approval}} {
-		if now := pair[1]; now != nil && (pair[0] == nil || pair[0].UID != now.UID) {
-			return now
-		}
-	}
-	return nil
 }
 
 // doubts are writes of records whose answer was lost. Where the next read shows that one has landed, it is told then.
@@ -166,11 +168,12 @@ func isLost(err error) bool {
 
 // clearUp tells of a write whose answer was lost, where what was read is what it wrote.
 func (r *Submissions) clearUp(subject *subject, read *v1alpha1.TaskRecord) {
-	doubt := r.doubts.take(subject.action)
-	if doubt == nil || read == nil || !same(doubt.wanted, read.Spec.Action) {
+	if read == nil {
 		return
 	}
-	r.tellStored(subject, doubt.before, read, doubt.ran)
+	if doubt := r.doubts.take(subject.action); doubt != nil && same(doubt.wanted, read.Spec.Action) {
+		r.tellStored(subject, doubt.before, read, doubt.ran)
+	}
 }
 
 // same compares journals but for JSON of others, which the API server writes in its own way. The result's digest is

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // +kubebuilder:rbac:groups=taskonce.dev,resources=tasktemplates,verbs=get;list;watch
@@ -25,6 +26,8 @@ type Templates struct {
 	Plans  *Plans
 	// Receivers is shared with the submissions' reconciler.
 	Receivers *Receivers
+	// Events tells people of templates that cannot be used; nil: nobody is told.
+	Events *telemetry.Events
 }
 
 // SetupWithManager registers the reconciler.
@@ -51,11 +54,15 @@ func (r *Templates) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	if equality.Semantic.DeepEqual(template.Status, status) {
 		return ctrl.Result{}, nil
 	}
+	before := template.Status.Conditions
 	template = template.DeepCopy()
 	template.Status = status
 	err := r.Client.Status().Update(ctx, template)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	}
+	if err == nil {
+		r.Events.Template(template, before)
 	}
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }

@@ -51,6 +51,13 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return vec
 }
 
+// total is a counter without labels. It is there from the start.
+func total(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	register(c, name, "counter", help, nil)
+	return c
+}
+
 func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	perTemplate = append(perTemplate, vec)

@@ -38,7 +38,6 @@ func touch(t *testing.T, template string) {
 	observe(submissionDuration.WithLabelValues(template, "Success"), time.Second, aTrace)
 	EffectTook(template, "http", v1alpha1.OutcomeApplied, time.Second, aTrace)
 	Queued(template, time.Second, "")
-	SweepFailed(0)
 }
 
 func TestMetricsFollowTheConventions(t *testing.T) {

@@ -12,14 +12,13 @@ var (
 	sweepDue = gauge("taskonce_sweep_due_objects",
 		"How many objects that were due the last complete sweep met. If it does not fall, more becomes due than is looked at: raise --sweep-rate.")
 
-	sweepFailures = counter("taskonce_sweep_failures_total",
+	sweepFailures = total("taskonce_sweep_failures_total",
 		"Looks of sweeps that failed. The next sweep looks again; the log says why.")
 )
 
 // SweepsFrom says that this replica sweeps from now on.
 func SweepsFrom(now time.Time) {
 	sweepCompleted.Set(seconds(now))
-	sweepFailures.WithLabelValues()
 }
 
 // Swept says that a sweep was complete, and what it met.
@@ -29,6 +28,6 @@ func Swept(now time.Time, due int) {
 }
 
 // SweepFailed counts looks that failed.
-func SweepFailed(looks int) { sweepFailures.WithLabelValues().Add(float64(looks)) }
+func SweepFailed(looks int) { sweepFailures.Add(float64(looks)) }
 
 func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1000 }

@@ -30,7 +30,13 @@ type State struct {
 	Reason v1alpha1.Reason
 }
 
-func (s State) String() string { return string(s.Phase) + "/" + string(s.Reason) }
+// String is phase and reason, or nothing where there is neither submission nor record.
+func (s State) String() string {
+	if s == (State{}) {
+		return ""
+	}
+	return string(s.Phase) + "/" + string(s.Reason)
+}
 
 // Transition is one write of the operator's that the API server acknowledged. Each is told once, by the process that
 // made it, before that goes on. Where the acknowledgement was lost, it is told when the write is found to have landed.
@@ -94,6 +100,26 @@ func (t *Transition) Traceparent() string {
 		return t.Record.Spec.Action.Traceparent
 	}
 	return ""
+}
+
+// NewDecision returns the person's decision that a write of a record has carried out, or nil.
+func (t *Transition) NewDecision() *v1alpha1.DecisionRef { return newDecision(t.Before, t.After) }
+
+func newDecision(before, after *v1alpha1.Action) *v1alpha1.DecisionRef {
+	if before == nil {
+		before = &v1alpha1.Action{}
+	}
+	if isNew(before.Decision, after.Decision) {
+		return after.Decision
+	}
+	if isNew(before.Approval, after.Approval) {
+		return after.Approval
+	}
+	return nil
+}
+
+func isNew(before, after *v1alpha1.DecisionRef) bool {
+	return after != nil && (before == nil || before.UID != after.UID)
 }
 
 // EffectOf names the kind of a template's effect; nil: it is not known.

@@ -84,6 +84,13 @@
   - patch
   - watch
 - apiGroups:
+  - events.k8s.io
+  resources:
+  - events
+  verbs:
+  - create
+  - patch
+- apiGroups:
   - taskonce.dev
   resources:
   - taskdecisions
