@@ -7,6 +7,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -37,6 +40,38 @@ func counted(template string) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
+}
+
+// events returns what was told of an object, as reason and count.
+func (w *world) events(kind, name string) []string {
+	GinkgoHelper()
+	list := &eventsv1.EventList{}
+	Expect(admin.List(ctx, list, client.InNamespace(w.namespace))).To(Succeed())
+	var all []string
+	for i := range list.Items {
+		event := &list.Items[i]
+		if event.Regarding.Kind != kind || event.Regarding.Name != name {
+			continue
+		}
+		n := int32(1)
+		if event.Series != nil {
+			n = event.Series.Count
+		}
+		all = append(all, fmt.Sprintf("%s %s %d: %s", event.Type, event.Reason, n, event.Note))
+	}
+	return all
+}
+
+// decideAtOnce makes a decision that is somebody's from its creation on.
+func (w *world) decideAtOnce(person string, action v1alpha1.DecisionAction, name, digest string) {
+	GinkgoHelper()
+	submission := w.submission(name)
+	Expect(admin.Create(ctx, &v1alpha1.TaskDecision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, GenerateName: "by-" + person + "-", Annotations: map[string]string{v1alpha1.AnnotationDecidedBy: person}},
+		Spec: v1alpha1.TaskDecisionSpec{
+			Submission: name, UID: submission.UID, Attempt: submission.Status.Attempts, Action: action, Reason: "asked the receiver", TemplateDigest: digest,
+		},
+	})).To(Succeed())
 }
 
 var _ = Describe("What can be seen of a running operator", func() {
@@ -81,6 +116,31 @@ var _ = Describe("What can be seen of a running operator", func() {
 			"submissions_finished_total Success/ConfirmedApplied 1",
 			"submissions_replayed_total Success 1",
 		}, "\n")))
+	})
+
+	It("is told people once, where they care about it, and nothing else is", func() {
+		w := newManaged()
+		w.fake.OnSubmission("lost", 1, effecttest.LostAfter())
+		w.template("careful", approved)
+		w.template("work", byHand)
+		w.submit("asks", under("careful"))
+		w.eventually("asks", v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval)
+		w.decideAtOnce("jo", v1alpha1.DecisionApprove, "asks", digestIn(w.status("asks").Message))
+		w.eventually("asks", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
+		w.submit("lost")
+		w.eventually("lost", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
+		w.decideAtOnce("jo", v1alpha1.DecisionCancel, "lost", "")
+		w.submit("good")
+		w.eventually("good", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
+		w.template("wrong", func(spec *v1alpha1.TaskTemplateSpec) { spec.BusinessKey = "${params.nothing(" })
+
+		Eventually(func() []string { return w.events("TaskSubmission", "asks") }).Should(ConsistOf(
+			HavePrefix("Normal AwaitingApproval 1: "), HavePrefix("Normal Approved 1: by jo: ")))
+		Eventually(func() []string { return w.events("TaskSubmission", "lost") }).Should(ConsistOf(
+			HavePrefix("Warning OutcomeUnknown 1: "), HavePrefix("Warning DecisionRefused 1: ")))
+		Eventually(func() []string { return w.events("TaskTemplate", "wrong") }).Should(ConsistOf(HavePrefix("Warning Invalid 1: ")))
+		Expect(w.events("TaskSubmission", "good")).To(BeEmpty())
+		Expect(w.events("TaskTemplate", "work")).To(BeEmpty())
 	})
 })
 
