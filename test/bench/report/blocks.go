@@ -182,7 +182,7 @@ func (r Results) together() block {
 }
 
 func (r Results) goals() block {
-	b := block{name: "goals", title: "Goals", head: []string{"", "goal", "measured", ""}}
+	b := block{name: "goals", title: "What the operator is held to, and where it stands", head: []string{"", "goal", "measured", ""}}
 	for _, g := range r.Goals() {
 		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, g.State})
 	}

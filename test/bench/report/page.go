@@ -39,9 +39,10 @@ func markdown(tables map[string]block, name string) (string, error) {
 		return "", fmt.Errorf("there is no table %q", name)
 	}
 	if len(b.rows) == 0 {
-		return "Not measured yet.", nil
+		return b.title + ": not measured yet.", nil
 	}
 	var out strings.Builder
+	fmt.Fprintf(&out, "%s:\n\n", b.title)
 	line := func(cells []string) { fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | ")) }
 	line(b.head)
 	line(slices.Repeat([]string{"---"}, len(b.head)))
