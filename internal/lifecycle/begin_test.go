@@ -203,9 +203,12 @@ func TestAttemptIsGrantedByAnAcknowledgementAloneI2I3Hazard8(t *testing.T) {
 
 func TestWaitingForAReport(t *testing.T) {
 	running := func(d time.Duration) option { return func(o *Observation) { o.Flight.Running = d } }
+	saysRetrying := status(func(s *v1alpha1.TaskSubmissionStatus) { s.Phase, s.Reason = v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying })
 	decideAll(t, []row{
 		{"a short effect needs no Processing", seen(recorded(), flight(FlightRunning), running(100*time.Millisecond)), "Wait 400ms quiet", ""},
 		{"a longer one is shown", seen(recorded(), flight(FlightRunning), running(QuietFor)), "Wait", ""},
+		{"nor does a short retry", seen(recorded(), flight(FlightRunning), running(100*time.Millisecond), saysRetrying), "Wait 400ms quiet", ""},
+		{"a longer retry is shown", seen(recorded(), flight(FlightRunning), running(QuietFor), saysRetrying), "Wait", ""},
 		{"what is shown is not hidden again", seen(recorded(), flight(FlightRunning), status(func(s *v1alpha1.TaskSubmissionStatus) { s.Phase = v1alpha1.PhaseProcessing })), "Wait", ""},
 		{"a check is shown", seen(recorded(unknown), flight(FlightRunning), func(o *Observation) { o.Flight.Check = true }), "Wait", ""},
 		{"nobody is shown anything", seen(recorded(), gone, flight(FlightRunning)), "Wait", ""},

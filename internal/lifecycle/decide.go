@@ -238,10 +238,15 @@ func (o *Observation) isBegunHere(attempt *v1alpha1.Attempt) bool {
 }
 
 func decideRunning(o *Observation) Step {
-	if left := QuietFor - o.Flight.Running; left > 0 && !o.Flight.Check && o.Submission != nil && o.Submission.Status.Phase == v1alpha1.PhasePending {
+	if left := QuietFor - o.Flight.Running; left > 0 && !o.Flight.Check && o.Submission != nil && betweenAttempts(&o.Submission.Status) {
 		return Wait{In: left, Quiet: true}
 	}
 	return Wait{}
+}
+
+// betweenAttempts reports whether a status says that nothing runs, before the first attempt or before the next.
+func betweenAttempts(status *v1alpha1.TaskSubmissionStatus) bool {
+	return status.Phase == v1alpha1.PhasePending || status.Reason == v1alpha1.ReasonRetrying
 }
 
 // decideGranted goes from an acknowledged begin to the effect, by way of the claim where there is a business key.
