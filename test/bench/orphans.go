@@ -31,18 +31,22 @@ func (w *world) recovered(ctx context.Context, n int) (sample report.Sample, err
 	if err != nil {
 		return sample, err
 	}
-	begun := time.Now()
-	if _, err := w.startManager(ctx, most); err != nil {
-		return sample, err
-	}
-	first, err := w.first(ctx, namespace, begun)
-	if err != nil {
-		return sample, err
-	}
-	err = w.awaitAll(ctx, f, l)
+	var first, all time.Duration
+	sample, err = w.measure(ctx, n, func(ctx context.Context) error {
+		begun := time.Now()
+		if _, err := w.startManager(ctx, most); err != nil {
+			return err
+		}
+		if first, err = w.first(ctx, namespace, begun); err != nil {
+			return err
+		}
+		err := w.awaitAll(ctx, f, l)
+		all = time.Since(begun)
+		return err
+	})
 	sample.Figures = map[string]float64{
 		report.Orphans: float64(n), report.TimeoutSeconds: float64(w.options.Timeout), report.BaseSeconds: same.Seconds,
-		report.FirstSeconds: first.Seconds(), report.RecoverSeconds: time.Since(begun).Seconds(), report.Objects: float64(w.options.History),
+		report.FirstSeconds: first.Seconds(), report.RecoverSeconds: all.Seconds(), report.Objects: float64(w.options.History),
 	}
 	return sample, err
 }

@@ -47,6 +47,7 @@ const (
 	goalSaturated = "rate with 256 clients / bare client's rate"
 	goalManager   = "the manager's part of all processor time"
 	goalWorked    = "memory of an operator that has carried out what has finished"
+	goalRecovery  = "recovery of the orphans of a killed process"
 	goalStampede  = "rate of the others in a stampede of duplicates / in one of refused creates"
 )
 
@@ -90,7 +91,7 @@ func (r Results) Goals() []Goal {
 			r.Median(SectionHistory, Finished, Operator, Figure(MemoryMiB)), r.Median(SectionHistory, Empty, Operator, Figure(MemoryMiB))*memoryMargin),
 		atMost(goalWorked, " MiB",
 			r.Median(SectionMemory, Worked, Operator, Figure(MemoryMiB)), r.Median(SectionMemory, Idle, Operator, Figure(MemoryMiB))*memoryMargin),
-		atMost("recovery of the orphans of a killed process", " s", r.Median(SectionHistory, Lost, Operator, Figure(RecoverSeconds)), r.recoveryLimit()),
+		atMost(goalRecovery, " s", r.Median(SectionHistory, Lost, Operator, Figure(RecoverSeconds)), r.recoveryLimit()),
 		atMost("writes for a duplicate", "", r.Median(SectionWays, Again, Operator, Each(landed)), 0),
 		atLeast(goalStampede, "",
 			r.Ratio(SectionStampede, Stampede, Duplicate, Refused, PerSecond), 1-noise),

@@ -22,6 +22,10 @@ func (r Results) why(text string) string {
 		live := func(state string) string { return mib(r.Median(SectionMemory, state, Operator, Figure(LiveMiB))) }
 		return fmt.Sprintf("Resident memory is also what the Go runtime has not given back to the system: what the heap holds is %s after work, and %s when idle.",
 			live(Worked), live(Idle))
+	case goalRecovery:
+		return fmt.Sprintf("An orphan takes more writes than a submission, %s in place of %s: that its attempt is in doubt is stored and said, then the next attempt is "+
+			"stored and carried out as any other. The time-out and the grace are over for all of them at once, so that all of these writes wait for each other.",
+			number(r.Median(SectionHistory, Lost, Operator, Each(operatorWrite))), number(r.Median(SectionWays, Straight, Operator, Each(operatorWrite))))
 	case goalManager:
 		return "The manager's profile is JSON, HTTP/2 and garbage collection of three writes and their answers."
 	default:
