@@ -203,7 +203,9 @@ func TestAttemptIsGrantedByAnAcknowledgementAloneI2I3Hazard8(t *testing.T) {
 
 func TestWaitingForAReport(t *testing.T) {
 	running := func(d time.Duration) option { return func(o *Observation) { o.Flight.Running = d } }
-	saysRetrying := status(func(s *v1alpha1.TaskSubmissionStatus) { s.Phase, s.Reason = v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying })
+	saysRetrying := status(func(s *v1alpha1.TaskSubmissionStatus) {
+		s.Phase, s.Reason = v1alpha1.PhaseProcessing, v1alpha1.ReasonRetrying
+	})
 	decideAll(t, []row{
 		{"a short effect needs no Processing", seen(recorded(), flight(FlightRunning), running(100*time.Millisecond)), "Wait 400ms quiet", ""},
 		{"a longer one is shown", seen(recorded(), flight(FlightRunning), running(QuietFor)), "Wait", ""},

@@ -79,7 +79,7 @@ func (p *panel) draw(out *strings.Builder, y int) int {
 	fmt.Fprintf(out, "<text x=\"0\" y=\"%d\" font-weight=\"bold\">%s</text>\n", y+8, p.title)
 	y += 18
 	for _, b := range p.bars {
-		width := int((pictureWidth - labelWidth - 90) * b.value / most)
+		width := int(math.Round((pictureWidth - labelWidth - 90) * b.value / most))
 		fmt.Fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>", labelWidth-8, y+12, strings.TrimPrefix(b.label+", "+b.side, ", "))
 		fmt.Fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", labelWidth, y+1, width, barHeight-2, colours[b.side])
 		fmt.Fprintf(out, "<text x=\"%d\" y=\"%d\">%s%s</text>\n", labelWidth+width+6, y+12, number(b.value), p.unit)

@@ -97,9 +97,9 @@ func CPUOf(program string) func(Sample) float64 {
 	return func(s Sample) float64 { return s.CPU[program] * 1000 / float64(s.Submissions) }
 }
 
-// CPUOfAll is the same for everything that was measured.
+// CPUOfAll is the same for everything that was measured. It adds up in one order: sums of floats depend on it.
 func CPUOfAll(s Sample) (sum float64) {
-	for program := range s.CPU {
+	for _, program := range sortedKeys(s.CPU) {
 		if program != Others {
 			sum += CPUOf(program)(s)
 		}
