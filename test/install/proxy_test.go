@@ -19,7 +19,7 @@ func (w *world) proxied(namespace string) {
 		}
 		r.Out.URL.Scheme, r.Out.URL.Host = "http", w.receiver
 	}})
-	defer proxy.Close()
+	w.Cleanup(proxy.Close) // the setting stays
 	w.sh(`helm upgrade taskonce dist/chart -n taskonce-system --reset-then-reuse-values --wait --set-json 'extraEnv=[` + variablesForTests +
 		`,{"name":"HTTP_PROXY","value":"` + proxy.URL + `"},{"name":"HTTPS_PROXY","value":"` + proxy.URL + `"}]'`)
 	w.sh("kubectl apply -n " + namespace + ` -f - <<'END'
@@ -33,5 +33,4 @@ END`)
 	if got := asked.Load(); got != 1 {
 		w.Errorf("the proxy was asked %d times for the receiver", got)
 	}
-	w.sh("helm upgrade taskonce dist/chart -n taskonce-system --reset-then-reuse-values --wait " + valuesForTests)
 }
