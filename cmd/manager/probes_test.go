@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestTheAPIServerIsAskedNowAndThen(t *testing.T) {
 		{0, nil, nil, 5, "it answers again"},
 	} {
 		now, answer = now.Add(step.after), step.answer
-		if err := check(httptest.NewRequest("GET", "/readyz", nil)); !errors.Is(err, step.want) || asked != step.asked {
+		if err := check(httptest.NewRequest("GET", "/readyz", http.NoBody)); !errors.Is(err, step.want) || asked != step.asked {
 			t.Errorf("%s: %v after being asked %d times; want %v after %d", step.reason, err, asked, step.want, step.asked)
 		}
 	}

@@ -56,19 +56,6 @@ func (a *account) forgive() {
 	a.killed = true
 }
 
-// of returns what was told of a submission, as kind and where it came to.
-func (a *account) of(name string) []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var all []string
-	for _, t := range a.told {
-		if t.Name == name {
-			all = append(all, fmt.Sprintf("%s %s", t.Kind, t.To))
-		}
-	}
-	return all
-}
-
 // faults returns which writes of records were told twice, or untold, or told and not made.
 func (a *account) faults() []string {
 	a.mu.Lock()

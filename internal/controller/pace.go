@@ -83,7 +83,7 @@ func (p *pace) waits(subject *subject, now time.Time, wait time.Duration) {
 }
 
 // readySince returns since when an attempt could have begun that asks for a place now, and keeps that until it begins.
-func (p *pace) readySince(action types.NamespacedName, orElse time.Time, now time.Time) time.Time {
+func (p *pace) readySince(action types.NamespacedName, orElse, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	since, known := p.ready[action]

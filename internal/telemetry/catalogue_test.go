@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bufio"
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func TestHistogramsCarryTraces(t *testing.T) {
 // exposition is what a scraper gets that asks for OpenMetrics.
 func exposition(t *testing.T) string {
 	t.Helper()
-	request := httptest.NewRequest("GET", "/metrics", nil)
+	request := httptest.NewRequest("GET", "/metrics", http.NoBody)
 	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(answer, request)
@@ -309,7 +310,7 @@ func samples(t *testing.T, collector prometheus.Collector) string {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collector)
 	answer := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", http.NoBody))
 	var all []string
 	for line := range strings.Lines(answer.Body.String()) {
 		if !strings.HasPrefix(line, "#") {
