@@ -47,13 +47,13 @@ func (g growth) fits(quota, rate float64) time.Duration {
 // cluster is what a rate makes of a cluster.
 func (r Results) cluster() block {
 	b := block{name: "cluster", title: "What a rate makes of a cluster", head: []string{
-		"submissions a second", "objects a day", "of this machine", "revisions in etcd", "kept within 2 GiB", "kept within 8 GiB", "API server's memory for a day of them",
+		"submissions a second", "objects a day", "of this machine", "revisions in etcd", "kept within 2 GiB", "kept within 8 GiB", "API server's memory for an hour of them",
 	}}
 	g, most := r.growth(), r.Median(SectionRate, Saturated, Operator, PerSecond)
 	for _, rate := range []float64{10, 100, 1000} {
 		day := rate * 24 * time.Hour.Seconds()
 		b.add(number(rate), number(2*day), unit(rate/most, "×"), mib(rate*revisionsFor.Seconds()*g.log/(1<<20)),
-			length(g.fits(quotaDefault, rate)), length(g.fits(quotaMost, rate)), mib(day*g.server/(1<<20)))
+			length(g.fits(quotaDefault, rate)), length(g.fits(quotaMost, rate)), unit(rate*time.Hour.Seconds()*g.server/(1<<30), "GiB"))
 	}
 	return b
 }

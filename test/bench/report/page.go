@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -54,12 +53,20 @@ func markdown(tables map[string]block, name string) (string, error) {
 
 // measured says where and when.
 func (r Results) measured() string {
-	machines := map[string]bool{}
+	versions := map[string]map[string]bool{}
 	for _, section := range r {
 		m := section.Machine
-		machines[fmt.Sprintf("%s (version %s) on %d processors (%s), built with %s", m.Date, m.Version, m.Processors, m.Model, m.Go)] = true
+		where := fmt.Sprintf("on %s on %d processors (%s), built with %s", m.Date, m.Processors, m.Model, m.Go)
+		if versions[where] == nil {
+			versions[where] = map[string]bool{}
+		}
+		versions[where][m.Version] = true
 	}
-	return strings.Join(slices.Sorted(maps.Keys(machines)), "; ")
+	var parts []string
+	for _, where := range sortedKeys(versions) {
+		parts = append(parts, where+", version "+strings.Join(sortedKeys(versions[where]), ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // noise is what part of the processors others used while it was measured, at worst.

@@ -22,6 +22,12 @@ func (r Results) why(text string) string {
 		live := func(state string) string { return mib(r.Median(SectionMemory, state, Operator, Figure(LiveMiB))) }
 		return fmt.Sprintf("Resident memory is also what the Go runtime has not given back to the system: what the heap holds is %s after work, and %s when idle.",
 			live(Worked), live(Idle))
+	case goalJobs, goalJobsCPU:
+		one := func(side string) string {
+			return ms(r.Median(SectionPeer, AtOnce, side, func(s Sample) float64 { return CPUOf(APIServer)(s) / Each(landed)(s) }))
+		}
+		return fmt.Sprintf("A Job takes more writes, and a submission dearer ones: the API server takes %s for one of a custom resource, which it decodes without a type, "+
+			"prunes, and checks by schema and rules, and %s for one of a kind of its own.", one(Operator), one(Jobs))
 	case goalRecovery:
 		return fmt.Sprintf("An orphan takes more writes than a submission, %s in place of %s: that its attempt is in doubt is stored and said, then the next attempt is "+
 			"stored and carried out as any other. The time-out and the grace are over for all of them at once, so that all of these writes wait for each other.",
