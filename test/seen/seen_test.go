@@ -213,7 +213,7 @@ func ask(t *testing.T, url, token string) (code int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	must(t, err)
 	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0, */*;q=0.1")
 	if token != "" {
