@@ -14,6 +14,9 @@ import (
 // startTimeout is for a machine that is busy with other tests: kube-apiserver alone takes about four seconds.
 const startTimeout = 2 * time.Minute
 
+// stopTimeout is longer than kube-apiserver waits for requests that are under way, which is a minute.
+const stopTimeout = 90 * time.Second
+
 // Options says how a control plane is run. The zero value gives a bare and temporary one.
 type Options struct {
 	// Dir keeps the state between runs: what is in etcd, and the key that signs service accounts' tokens. It is

@@ -33,6 +33,7 @@ func (c *ControlPlane) environment(options Options) (*envtest.Environment, error
 		UseExistingCluster:       &existing,
 		ControlPlane:             envtest.ControlPlane{Etcd: etcd, APIServer: apiServer, KubectlPath: c.program("kubectl")},
 		ControlPlaneStartTimeout: startTimeout,
+		ControlPlaneStopTimeout:  stopTimeout,
 	}
 	if options.CRDs {
 		env.CRDDirectoryPaths = []string{filepath.Join(c.root, "config", "crd", "bases")}
