@@ -120,7 +120,8 @@ func (w *world) requests(namespace, account string) []*auditv1.Event {
 
 // implied are the rights that a request needs beyond its own: to list, for a watch that begins with a list, since an API server
 // before Kubernetes 1.34 does not stream one; and to delete a Job, for a change of its owners, since the admission plug-in
-// OwnerReferencesPermissionEnforcement asks for that. It is on here.
+// OwnerReferencesPermissionEnforcement asks for that (it is on here); and to patch an event, since that is how one is counted
+// that comes again within some minutes.
 func implied(event *auditv1.Event) []*auditv1.Event {
 	also := event.DeepCopy()
 	switch {
@@ -128,6 +129,8 @@ func implied(event *auditv1.Event) []*auditv1.Event {
 		also.Verb = "list"
 	case event.Verb == "patch" && event.ObjectRef.Resource == "jobs":
 		also.Verb = "delete"
+	case event.Verb == "create" && event.ObjectRef.Resource == "events" && event.ObjectRef.APIGroup == "events.k8s.io":
+		also.Verb = "patch"
 	default:
 		return nil
 	}
