@@ -21,7 +21,7 @@ export class OtherActionError extends Error {
   }
 }
 
-/** Says that an answer was lost, and that what was asked since was refused: it may have been created. */
+/** Says that the action was, or may have been, created, and that the gateway refused to tell what became of it. */
 export class UnknownError extends Error {
   override name = "UnknownError";
 
@@ -29,7 +29,7 @@ export class UnknownError extends Error {
     readonly key: string,
     readonly problem: Problem,
   ) {
-    super(`whether the action ${JSON.stringify(key)} was taken is unknown: submit it again, under the same key, to find out: ${problem.detail ?? problem.title ?? problem.type}`);
+    super(`what became of the action ${JSON.stringify(key)} is unknown: submit it again, under the same key, to find out: ${problem.detail ?? problem.title ?? problem.type}`);
   }
 }
 

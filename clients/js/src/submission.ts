@@ -70,7 +70,10 @@ export class Submission {
     return this.#submitting;
   }
 
-  /** Submits, and resolves when the submission has finished: in phase Success, or Failed (which is no error here). */
+  /**
+   * Submits, and resolves when the submission has finished: in phase Success, or Failed (which is no error here). Where the
+   * gateway refuses to tell, as when the token has expired, it rejects with an UnknownError; called again, it goes on.
+   */
   async wait({ signal }: Waiting = {}): Promise<View> {
     let view = await this.submit({ ...(signal && { signal }) });
     const pause = new Pause(this.means.random);
@@ -186,7 +189,7 @@ export class Submission {
         throw new GoneError(this.key);
       case "refused":
       case "other":
-        throw new RefusedError(answer.problem);
+        throw new UnknownError(this.key, answer.problem); // it is there: no refusal to tell of it undoes it
     }
     await pause.wait("after" in answer ? answer.after : 0, this.means.wake, signal);
     return view;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GoneError, MemoryStore, type View } from "../src/index.js";
+import { GoneError, MemoryStore, UnknownError, type View } from "../src/index.js";
 import { events } from "../src/sse.js";
 import { action, FakeGateway, page } from "./gateway.js";
 
@@ -88,6 +88,26 @@ describe("wait", () => {
     gateway.phase = "Success";
     expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
     expect(gateway.log.map(({ method, path }) => method + path.replace(/\?.*/, "?"))).toEqual(["POST", "GET/name-of-task:42:stu-7/events", "GET/name-of-task:42:stu-7", "GET?", "POST"].map((line) => line.replaceAll(/(?<=name-of-)task:42:stu-7/g, "task%3A42%3Astu-7")));
+  });
+});
+
+describe("what is there, and is not told", () => {
+  it.each([
+    [401, "unauthenticated"],
+    [403, "forbidden"],
+    [422, "key-reused"],
+  ])("is never said to be refused: %i", async (status, type) => {
+    gateway.events = () => {
+      gateway.refusal = { status, type };
+      return stream(told(1, "Processing"));
+    };
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(UnknownError);
+    expect(submission.state).toBe("submitted");
+    gateway.refusal = undefined;
+    gateway.events = () => stream(told(2, "Success"));
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
+    expect(gateway.created).toEqual([action.key]);
   });
 });
 
