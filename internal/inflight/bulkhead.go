@@ -51,7 +51,9 @@ func (t *Table) forget(hold *bulkhead) {
 	if hold.limiter != nil && hold.limiter.TokensAt(t.clock.Now()) < float64(hold.perSecond) {
 		return
 	}
-	delete(t.bulkheads, hold.template)
+	if t.bulkheads[hold.template] == hold { // who was woken still names the one that it asked, which may be gone
+		delete(t.bulkheads, hold.template)
+	}
 }
 
 // nextAllowed returns zero where a begin is allowed now, which it then counts, and otherwise when to ask again.

@@ -75,6 +75,21 @@ func TestWhoLeavesPassesItsSlotOn(t *testing.T) {
 	}
 }
 
+// The bulkhead that somebody was woken from may be gone, and its template have another, before that one answers.
+func TestWhoLeavesLateLeavesTheBulkheadOfOthersAlone(t *testing.T) {
+	w := newWorld(t, 100)
+	one := template("t", 1, 0)
+	first := w.take("first", one)
+	w.refuse("late", one)
+	first.Remove()
+	w.wantWoken("late")
+	other := w.take("other", one)
+	w.table.Leave(named("late"))
+	w.refuse("third", one)
+	other.Remove()
+	w.wantWoken("third")
+}
+
 func TestWhoNeverAskedLeavesWithoutATrace(t *testing.T) {
 	w := newWorld(t, 1)
 	flight := w.take("first", template("t", 1, 0))

@@ -109,7 +109,7 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, turn Turn, next *types.N
 	if !mine {
 		hold.used++
 	}
-	flight = &Flight{table: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
+	flight = &Flight{table: t, hold: hold, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.flights[ticket.Action] = flight
 	return flight, Turn{}, nil
 }
@@ -159,11 +159,10 @@ func (t *Table) land(flight *Flight) (next *types.NamespacedName) {
 		return nil
 	}
 	delete(t.flights, flight.ticket.Action)
-	hold := t.bulkheads[flight.ticket.Bulkhead.Template]
-	if t.held[flight.ticket.Action] != hold {
-		hold.used--
+	if t.held[flight.ticket.Action] != flight.hold {
+		flight.hold.used--
 	}
-	return t.passOn(hold)
+	return t.passOn(flight.hold)
 }
 
 // passOn takes who can go on now out of its queue, and drops the bulkhead where nothing is left in it.
