@@ -24,6 +24,7 @@ func TestConfirmNotAppliedForbidsFirst(t *testing.T) {
 		{"it was applied, says a person: nothing is forbidden", seen(asks, forbids, decided(v1alpha1.DecisionConfirmApplied, 1)), "Store Success/ConfirmedApplied, attempt 1 Applied", ""},
 
 		{"while it is under way", seen(asks, forbids, confirm(), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
+		{"and what was decided later waits for it", seen(asks, forbids, confirm(), decided(v1alpha1.DecisionConfirmApplied, 1), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
 		{"while a check is, whose word may be that it was applied", seen(recorded(unknown), forbids, confirm(), checked(false, Report{}), flight(FlightRunning)), "Wait", ""},
 		{"while there is no slot", seen(asks, forbids, confirm(), flight(FlightFull)), "Wait", ""},
 
