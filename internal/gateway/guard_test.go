@@ -68,6 +68,24 @@ func TestWithoutATokenNothingIsLookedAt(t *testing.T) {
 	}
 }
 
+// anyone takes every token for that of the same caller.
+type anyone struct{}
+
+func (anyone) Authenticate(context.Context, string) (*Caller, *Problem) {
+	return &Caller{Identity: "anyone"}, nil
+}
+
+func TestTwoKeysAreNone(t *testing.T) {
+	handler := (&Gateway{Callers: anyone{}, MaxBody: 1 << 10}).Handler()
+	request := httptest.NewRequest(http.MethodPost, strings.ReplaceAll(base, "{namespace}", "shop"), strings.NewReader(`{"template":"award"}`))
+	request.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, headerKey: {`"a"`, `"b"`}}
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	if answer.Code != http.StatusBadRequest || !strings.Contains(answer.Body.String(), invalidKey.Type()) || !strings.Contains(answer.Body.String(), "more than once") {
+		t.Errorf("%d: %s", answer.Code, answer.Body)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	l := &limits{rate: rate.Every(time.Hour), burst: 2, callers: lru.New(2)}
 	var allowed []bool

@@ -15,8 +15,11 @@ const (
 
 // keyOf reads the header Idempotency-Key: a String as the draft has it, or a Display String for keys that ASCII cannot
 // write (RFC 9651, sections 3.3.3 and 3.3.8).
-func keyOf(header string) (string, *Problem) {
-	item, err := httpsfv.UnmarshalItem([]string{header})
+func keyOf(lines []string) (string, *Problem) {
+	if len(lines) > 1 {
+		return "", problem(invalidKey, "the header Idempotency-Key comes more than once, so which key is meant is not known: send it once")
+	}
+	item, err := httpsfv.UnmarshalItem(lines)
 	if err != nil {
 		return "", problem(invalidKey, `the header Idempotency-Key must be a String in quotes, such as "grant-coupon-42"`)
 	}

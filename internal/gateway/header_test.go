@@ -23,7 +23,7 @@ func TestKeyOf(t *testing.T) {
 		{"white space at the end", `"a "`, "", "invalid-key"},
 		{"a control character", `%"a%0ab"`, "", "invalid-key"},
 	} {
-		key, wrong := keyOf(test.header)
+		key, wrong := keyOf([]string{test.header})
 		kind := ""
 		if wrong != nil {
 			kind = strings.TrimPrefix(wrong.Type, problemTypes)

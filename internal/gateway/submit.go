@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +27,15 @@ type submitInput struct {
 		Template   string `json:"template" minLength:"1" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"The name of the TaskTemplate."`
 		Parameters Object `json:"parameters,omitempty" required:"false" doc:"What the template's expressions see as params. Left out: an empty object."`
 	}
+
+	keys []string
+}
+
+// Resolve implements huma.Resolver. It keeps every line of the key's header: the library shows the first alone.
+func (in *submitInput) Resolve(ctx huma.Context) []error {
+	request, _ := humago.Unwrap(ctx)
+	in.keys = request.Header.Values(headerKey)
+	return nil
 }
 
 type submitOutput struct {
@@ -38,7 +49,7 @@ type submitOutput struct {
 
 // submit answers a request to have an action done. Whatever it answers, the same request gets the same outcome later.
 func (g *Gateway) submit(ctx context.Context, in *submitInput) (*submitOutput, error) {
-	key, wrong := keyOf(in.Key)
+	key, wrong := keyOf(in.keys)
 	if wrong != nil {
 		return nil, wrong
 	}

@@ -67,6 +67,7 @@ func situations() []situation {
 		{"the same request again, `Prefer: wait=1`, while the first is in process", 409, "in-process", again, passing(submits("c", "slow", with("Prefer", "wait=1")))},
 		{"without a key", 400, "key-missing", "", passing(submits("d", "award", without("Idempotency-Key")))},
 		{"a key without quotes", 400, "invalid-key", "", passing(submits("d", "award", with("Idempotency-Key", "1 2")))},
+		{"two keys, each in a header line of its own", 400, "invalid-key", "", passing(submits("d", "award", also("Idempotency-Key", `"e"`)))},
 		{"a key that ends with white space", 400, "invalid-key", "", passing(submits("d ", "award"))},
 		{"a body that is no JSON", 400, "invalid-request", "", passing(submits("d", "award", saying("{")))},
 		{"a body with an unknown member", 400, "invalid-request", "", passing(submits("d", "award", saying(`{"template":"award","amount":3}`)))},

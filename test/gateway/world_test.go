@@ -110,6 +110,7 @@ func (w *world) submission(name string) *v1alpha1.TaskSubmission {
 type asked struct {
 	method, path string // below …/submissions
 	header       map[string]string
+	further      http.Header // lines of headers that come more than once
 	body         string
 }
 
@@ -148,6 +149,10 @@ func submits(key, template string, edits ...func(*asked)) asked {
 
 func with(header, value string) func(*asked) { return func(a *asked) { a.header[header] = value } }
 
+func also(header, value string) func(*asked) {
+	return func(a *asked) { a.further = http.Header{header: {value}} }
+}
+
 func without(header string) func(*asked) { return func(a *asked) { delete(a.header, header) } }
 
 func saying(body string) func(*asked) { return func(a *asked) { a.body = body } }
@@ -172,6 +177,9 @@ func (w *world) open(gateway, token string, a asked) *http.Response {
 	}
 	for name, value := range a.header {
 		request.Header.Set(name, value)
+	}
+	for name, values := range a.further {
+		request.Header[name] = append(request.Header[name], values...)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
