@@ -62,7 +62,7 @@ func (o *Observation) selfApproved(decision *v1alpha1.TaskDecision) bool {
 // distinct reports whether it is known that another person than the submitter approves, where that is asked for.
 func (o *Observation) distinct(decision *v1alpha1.TaskDecision) bool {
 	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.submittedBy(by))
+	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.onBehalf() && !o.submittedBy(by))
 }
 
 // submittedBy reports whether a person submitted the action: now, or before it was deleted and applied again.
@@ -77,12 +77,21 @@ func (o *Observation) submitter() string {
 	return o.Submission.Annotations[v1alpha1.AnnotationSubmittedBy]
 }
 
+// onBehalf reports whether the submitter is an account that submitted for somebody else. Who that is comes from a token's
+// subject, which cannot be compared with the API server's users: the same person may be the approver.
+func (o *Observation) onBehalf() bool {
+	return o.Submission != nil && o.Submission.Annotations[v1alpha1.AnnotationOnBehalfOf] != ""
+}
+
 func (o *Observation) unknownPeople() string {
 	if !o.wantsDistinct() {
 		return ""
 	}
 	if o.submitter() == "" {
 		return "the approver must be another person than the submitter, and the submitter is unknown, since admission did not record it: only a template without distinctFromSubmitter lets it begin"
+	}
+	if o.onBehalf() {
+		return "the approver must be another person than the submitter, and who it was submitted for through the gateway is not known as a user of the cluster: only a template without distinctFromSubmitter lets it begin"
 	}
 	return "the approver must be another person than the submitter"
 }

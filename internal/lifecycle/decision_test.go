@@ -26,6 +26,7 @@ func TestApprovalBeforeTheBeginHazard12(t *testing.T) {
 		return decided(v1alpha1.DecisionApprove, 0, changes...)
 	}
 	nobody := submission(func(s *v1alpha1.TaskSubmission) { s.Annotations = nil })
+	onBehalf := submission(func(s *v1alpha1.TaskSubmission) { s.Annotations[v1alpha1.AnnotationOnBehalfOf] = "stu-7" })
 	decideAll(t, []row{
 		{"approved", seen(readNothing, approved, approve()), "Begin 1", ""},
 		{"not approved", seen(readNothing, approved), "Wait", ""},
@@ -36,6 +37,9 @@ func TestApprovalBeforeTheBeginHazard12(t *testing.T) {
 		{"unless the template allows it", seen(readNothing, approvedByAnyone, approve(by("ann"))), "Begin 1", ""},
 		{"an approver whom nobody knows", seen(readNothing, approved, approve(by(""))), "Wait", ""},
 		{"a submitter whom nobody knows", seen(readNothing, approved, nobody, approve()), "Wait", ""},
+		{"a submitter who did it for somebody else", seen(readNothing, approved, onBehalf, approve()), "Wait", ""},
+		{"by the account that did it for somebody else", seen(readNothing, approved, onBehalf, approve(by("ann"))), "Judge Refused", "who submitted it cannot approve it"},
+		{"for whom does not matter where anyone may", seen(readNothing, approvedByAnyone, onBehalf, approve()), "Begin 1", ""},
 		{"neither matters where anyone may", seen(readNothing, approvedByAnyone, nobody, approve(by(""))), "Begin 1", ""},
 		{"no approval is asked for", seen(readNothing, approve()), "Judge Refused", "asks for no approval"},
 		{"another submission's", seen(readNothing, approved, approve(naming("other"))), "Judge Refused", "uid"},
