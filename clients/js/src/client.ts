@@ -4,11 +4,14 @@ import type { GatewayOptions } from "./gateway.js";
 import { Gateway } from "./gateway.js";
 import type { KeyValueStore } from "./journal.js";
 import { Journal, MemoryStore } from "./journal.js";
+import { buildKey } from "./key.js";
 import { pageCameBack, type Wake } from "./pause.js";
 import { type Means, Submission } from "./submission.js";
 
 /** What a client works with. */
 export interface ClientOptions extends GatewayOptions {
+  /** Whom the token speaks for: its subject, or any string that stays the same. Users of one browser see nothing of each other. */
+  user: string;
   /** Where keys and states are kept; localStorage where there is one, and else the memory of this process. */
   store?: KeyValueStore;
   /** Tells when there is a reason to ask at once; the page's own events where it is left out. */
@@ -17,17 +20,20 @@ export interface ClientOptions extends GatewayOptions {
   random?: () => number;
 }
 
-/** Submits actions to one namespace, each once. */
+/** Submits actions of one user to one namespace, each once. */
 export class Client {
   readonly #means: Means;
   readonly #known = new Map<string, Submission>();
 
   constructor(options: ClientOptions) {
+    if (!options.user) {
+      throw new TypeError("the user is missing: give the subject of the token, so that no other user of this browser continues what this one began");
+    }
     const store = options.store ?? globalThis.localStorage;
-    const scope = `taskonce:${options.url}:${options.namespace}`;
+    const scope = buildKey("taskonce", options.url, options.namespace, options.user);
     const journal = new Journal(store ?? new MemoryStore(), scope, store !== undefined);
     journal.onChange((key, entry) => this.#known.get(key)?.learn(entry));
-    this.#means = { gateway: new Gateway(options), journal, wake: options.wake ?? pageCameBack, random: options.random ?? Math.random, alone: (key, signal, run) => alone(`${scope}/${key}`, signal, run) };
+    this.#means = { gateway: new Gateway(options), journal, wake: options.wake ?? pageCameBack, random: options.random ?? Math.random, alone: (key, signal, run) => alone(`${scope}:${key}`, signal, run) };
   }
 
   /**
@@ -48,6 +54,14 @@ export class Client {
   /** Returns the submissions that were kept and not forgotten: what a page continues when it is loaded. */
   kept(): Submission[] {
     return this.#means.journal.all().map((entry) => this.submission(entry.action));
+  }
+
+  /** Forgets all of the user's keys, as at logout. What was sent is not undone; call off first what still waits. */
+  forgetAll(): void {
+    for (const key of this.#means.journal.keys()) {
+      this.#means.journal.remove(key);
+      this.#known.get(key)?.learn(undefined);
+    }
   }
 
   /** Ends the channel to other tabs. */

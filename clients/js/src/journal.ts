@@ -35,7 +35,7 @@ interface Change {
   entry: Entry | undefined;
 }
 
-/** The entries of one namespace, and who is told of their changes in other tabs. */
+/** The entries of one user in one namespace, and who is told of their changes in other tabs. */
 export class Journal {
   readonly #channel: BroadcastChannel | undefined;
   readonly #listeners = new Set<(key: string, entry: Entry | undefined) => void>();
@@ -75,8 +75,13 @@ export class Journal {
     this.#channel?.postMessage({ key, entry: undefined } satisfies Change);
   }
 
-  /** Returns all entries of the namespace. */
+  /** Returns all entries. */
   all(): Entry[] {
+    return this.keys().flatMap((key) => this.read(key) ?? []);
+  }
+
+  /** Returns the keys of all entries, also of those that cannot be read. */
+  keys(): string[] {
     const keys: string[] = [];
     for (let i = 0; i < this.store.length; i++) {
       const place = this.store.key(i);
@@ -84,7 +89,7 @@ export class Journal {
         keys.push(place.slice(this.#place("").length));
       }
     }
-    return keys.sort().flatMap((key) => this.read(key) ?? []);
+    return keys.sort();
   }
 
   /** Calls back when another tab has changed an entry. */
@@ -104,7 +109,7 @@ export class Journal {
   }
 
   #place(key: string): string {
-    return `${this.scope}/${key}`;
+    return `${this.scope}:${key}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KeyValueStore, View } from "../src/index.js";
+import type { ClientOptions, KeyValueStore, View } from "../src/index.js";
 import { Client } from "../src/index.js";
 
 /** What becomes of one request. */
@@ -151,6 +151,6 @@ function aborted(signal: AbortSignal | null | undefined): Promise<Response> {
 export const action = { key: "task:42:stu-7", template: "award-points", parameters: { taskId: 42, studentId: "stu-7" } };
 
 /** A page: a client on a store, which another page may share. */
-export function page(gateway: FakeGateway, store: KeyValueStore, more: { wake?: (tell: () => void) => () => void } = {}): Client {
-  return new Client({ url: "https://gateway.example/", namespace: "shop", token: () => "token", fetch: gateway.fetch as typeof fetch, store, random: () => 0.5, wake: () => () => {}, ...more });
+export function page(gateway: FakeGateway, store: KeyValueStore, more: Partial<ClientOptions> = {}): Client {
+  return new Client({ url: "https://gateway.example/", namespace: "shop", user: "ann", token: () => "token", fetch: gateway.fetch as typeof fetch, store, random: () => 0.5, wake: () => () => {}, ...more });
 }

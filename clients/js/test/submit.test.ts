@@ -270,6 +270,35 @@ describe("a page that is loaded anew", () => {
   });
 });
 
+describe("two users of one browser", () => {
+  it.each(["ann/b", "ann:task", "an", "%"])("see nothing of each other: ann and %s", async (user) => {
+    gateway.faults = ["cut after"];
+    const ann = open();
+    void ann.submit().catch(() => {});
+    await vi.advanceTimersByTimeAsync(1);
+    const other = page(gateway, store, { user });
+    pages.push(other);
+    expect([other.kept(), other.submission(action).state]).toEqual([[], "idle"]);
+    await vi.waitFor(() => expect(ann.state).toBe("unknown"));
+    await settle(ann.submit());
+    other.submission(action).forget();
+    other.forgetAll();
+    expect([ann.state, page(gateway, store).kept().length]).toEqual(["submitted", 1]);
+  });
+
+  it("leave nothing behind that they have forgotten", async () => {
+    const client = page(gateway, store);
+    const submission = client.submission(action);
+    await settle(submission.submit());
+    store.setItem(`${store.key(0)}:2`, "not JSON");
+    store.setItem("the page's own", "stays");
+    client.forgetAll();
+    expect([submission.state, client.kept(), store.length, store.key(0)]).toEqual(["idle", [], 1, "the page's own"]);
+  });
+
+  it("are told apart by what must be given", () => expect(() => page(gateway, store, { user: "" })).toThrow("the user is missing"));
+});
+
 describe("two tabs", () => {
   it("show the same state, and the second asks", async () => {
     vi.useRealTimers(); // the channel is not of this thread's clock
@@ -297,7 +326,7 @@ describe("two tabs", () => {
     await settle(Promise.all([open().submit(), open().submit()]));
     vi.unstubAllGlobals();
     expect(gateway.methods()).toBe("POST");
-    expect(names).toEqual(Array(2).fill("taskonce:https://gateway.example/:shop/task:42:stu-7"));
+    expect(names).toEqual(Array(2).fill("taskonce:https%3A//gateway.example/:shop:ann:task:42:stu-7"));
   });
 });
 
