@@ -61,7 +61,8 @@ type TaskTemplateSpec struct {
 
 	// Who may submit through the gateway, and read what was submitted: a CEL expression over claims, those of the
 	// caller's token, and params, such as claims.sub == params.studentId. Left out, everybody whose token the gateway
-	// accepts. It binds no one else: who may speak to the API server is for RBAC to say.
+	// accepts may submit, and read what was submitted for them. It binds no one else: who may speak to the API server is
+	// for RBAC to say.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024

@@ -10,35 +10,56 @@ import (
 	"github.com/taskonce/taskonce/internal/plan"
 )
 
-// allowed returns nil where a caller may submit, or read, an action of a template with these parameters. For callers
-// that pass their token on, the API server decides.
+// allowed returns nil where a caller may submit an action of a template with these parameters. For callers that pass their
+// token on, the API server decides.
 func (g *Gateway) allowed(ctx context.Context, caller *Caller, template types.NamespacedName, parameters []byte) *Problem {
 	if !caller.verified() {
 		return nil
 	}
+	access, wrong := g.access(ctx, caller, template)
+	if wrong != nil {
+		return wrong
+	}
+	return allows(access, caller, parameters)
+}
+
+// readable returns nil where a caller may read a submission. Who it was submitted for may, also where its template is gone;
+// anybody else only where the template says so.
+func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.TaskSubmission) *Problem {
+	if !caller.verified() || caller.Subject != "" && caller.Subject == s.Annotations[v1alpha1.AnnotationOnBehalfOf] {
+		return nil
+	}
+	access, wrong := g.access(ctx, caller, types.NamespacedName{Namespace: s.Namespace, Name: s.Spec.TemplateRef.Name})
+	switch {
+	case wrong != nil:
+		return wrong
+	case !access.Stated():
+		return problem(forbidden, "it was submitted for somebody else, and the template's access does not say who else may read it")
+	}
+	return allows(access, caller, s.Spec.Parameters.Raw)
+}
+
+// access returns what a template says of who may use it.
+func (g *Gateway) access(ctx context.Context, caller *Caller, template types.NamespacedName) (*plan.Access, *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, g.Patience)
 	defer cancel()
 	found := &v1alpha1.TaskTemplate{}
 	switch err := g.Client.API.Get(ctx, template, found); {
 	case apierrors.IsNotFound(err):
-		return problem(forbidden, "there is no template "+template.Name+", so nobody has said who may use it")
+		return nil, problem(forbidden, "there is no template "+template.Name+", so nobody has said who may use it")
 	case err != nil:
-		return asked(caller, err)
+		return nil, asked(caller, err)
 	}
 	access, err := plan.AccessOf(found)
-	if err == nil {
-		err = access.Allows(caller.Claims, parameters)
-	}
 	if err != nil {
+		return nil, problem(forbidden, err.Error())
+	}
+	return access, nil
+}
+
+func allows(access *plan.Access, caller *Caller, parameters []byte) *Problem {
+	if err := access.Allows(caller.Claims, parameters); err != nil {
 		return problem(forbidden, err.Error())
 	}
 	return nil
-}
-
-// readable returns nil where a caller may read a submission. Who it was submitted for may, also where its template is gone.
-func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.TaskSubmission) *Problem {
-	if caller.Subject != "" && caller.Subject == s.Annotations[v1alpha1.AnnotationOnBehalfOf] {
-		return nil
-	}
-	return g.allowed(ctx, caller, types.NamespacedName{Namespace: s.Namespace, Name: s.Spec.TemplateRef.Name}, s.Spec.Parameters.Raw)
 }

@@ -99,6 +99,11 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 		return nil, refusal(callerOf(ctx), err)
 	}
 	first := receipt.Answer == submit.First
+	if !first {
+		if wrong := g.readable(ctx, callerOf(ctx), receipt.Object); wrong != nil {
+			return nil, wrong // the outcome is not told to whoever knows the key
+		}
+	}
 	wait, stated := preferredWait(prefer)
 	switch {
 	case !stated && first:

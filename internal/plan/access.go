@@ -11,7 +11,7 @@ import (
 )
 
 // Access says who may submit through a gateway, and read what was submitted.
-type Access struct{ condition *expr.Condition } // nil: everybody
+type Access struct{ condition *expr.Condition } // nil: everybody may submit, and each reads their own
 
 var errNotAllowed = errors.New("the template's access does not allow these parameters to the bearer of these claims")
 
@@ -40,6 +40,9 @@ func compileAccess(path *field.Path, spec *v1alpha1.TaskTemplateSpec, env *expr.
 	}
 	return &Access{condition: condition}, nil
 }
+
+// Stated reports whether the template says who may.
+func (a *Access) Stated() bool { return a.condition != nil }
 
 // Allows returns nil where a token with these claims may submit these parameters, and otherwise why not. An expression
 // without a value, as where a claim is missing, allows nothing.

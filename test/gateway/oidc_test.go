@@ -58,6 +58,27 @@ func TestAccess(t *testing.T) {
 	w.expect(403, "forbidden", gateway, teacher, reads("/task"))
 }
 
+// TestAccessThatIsNotStated lets everybody submit, and read what is their own.
+func TestAccessThatIsNotStated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points", schema)
+	student, other := installation.issuer.of(t, "stu-7"), installation.issuer.of(t, "stu-8")
+	gateway := installation.verifying
+
+	w.expect(201, "", gateway, student, submits("task", "award"))
+	w.expect(201, "", gateway, student, submits("task", "award"))
+	w.expect(201, "", gateway, other, submits("own", "award"))
+	if refused := w.expect(403, "forbidden", gateway, other, submits("task", "award")); refused.Submission != nil {
+		t.Errorf("who sends another's action again is shown it: %+v", refused.Submission)
+	}
+	for _, path := range []string{"/task", "?idempotencyKey=task"} {
+		w.expect(200, "", gateway, student, reads(path))
+		w.expect(403, "forbidden", gateway, other, reads(path))
+	}
+	w.expect(403, "forbidden", gateway, other, reads("/task/events"))
+}
+
 // TestTokens that the issuer would not stand by are refused.
 func TestTokens(t *testing.T) {
 	t.Parallel()
