@@ -16,6 +16,11 @@ export interface ClientOptions extends GatewayOptions {
   store?: KeyValueStore;
   /** Tells when there is a reason to ask at once; the page's own events where it is left out. */
   wake?: Wake;
+  /**
+   * How long after it was first sent an action that is not there may be sent again, in milliseconds; a day where it is left
+   * out. Far below the gateway's retention.recordTTL: where the record has expired, what happened is not there either.
+   */
+  maxAge?: number;
   /** Draws a number from 0 to 1, for jitter. */
   random?: () => number;
 }
@@ -33,7 +38,7 @@ export class Client {
     const scope = buildKey("taskonce", options.url, options.namespace, options.user);
     const journal = new Journal(store ?? new MemoryStore(), scope, store !== undefined);
     journal.onChange((key, entry) => this.#known.get(key)?.learn(entry));
-    this.#means = { gateway: new Gateway(options), journal, wake: options.wake ?? pageCameBack, random: options.random ?? Math.random, alone: (key, signal, run) => alone(`${scope}:${key}`, signal, run) };
+    this.#means = { gateway: new Gateway(options), journal, wake: options.wake ?? pageCameBack, random: options.random ?? Math.random, maxAge: options.maxAge ?? 24 * 3_600_000, alone: (key, signal, run) => alone(`${scope}:${key}`, signal, run) };
   }
 
   /**

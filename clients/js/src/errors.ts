@@ -21,15 +21,16 @@ export class OtherActionError extends Error {
   }
 }
 
-/** Says that the action was, or may have been, created, and that the gateway refused to tell what became of it. */
+/** Says that the action was, or may have been, created, and that the gateway refused to tell, or cannot, what became of it. */
 export class UnknownError extends Error {
   override name = "UnknownError";
 
   constructor(
     readonly key: string,
     readonly problem: Problem,
+    advice = "submit it again, under the same key, to find out",
   ) {
-    super(`what became of the action ${JSON.stringify(key)} is unknown: submit it again, under the same key, to find out: ${problem.detail ?? problem.title ?? problem.type}`);
+    super(`what became of the action ${JSON.stringify(key)} is unknown: ${advice}: ${problem.detail ?? problem.title ?? problem.type}`);
   }
 }
 

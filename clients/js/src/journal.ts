@@ -18,6 +18,8 @@ export interface Entry {
   state: State;
   /** Some answer was lost, so no later refusal says that nothing was created. */
   doubt: boolean;
+  /** When it was sent, in milliseconds: the first time of those that are in doubt. */
+  sentAt?: number;
   view?: View;
 }
 

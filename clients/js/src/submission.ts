@@ -13,6 +13,8 @@ export interface Means {
   journal: Journal;
   wake: Wake;
   random: () => number;
+  /** How long after it was first sent what is not there may be sent again, in milliseconds. */
+  maxAge: number;
   /** Runs one at a time of what has the same name, over all tabs. */
   alone: <T>(name: string, signal: AbortSignal | undefined, run: () => Promise<T>) => Promise<T>;
 }
@@ -59,7 +61,7 @@ export class Submission {
    * was loaded anew or in another tab, it continues: what may have been created is asked for before anything is sent.
    *
    * It rejects with a RefusedError or an OtherActionError where nothing was created, with an UnknownError where an answer
-   * was lost and the gateway refuses to tell, with a StorageError where the key could not be kept, and with the signal's reason.
+   * was lost and the gateway refuses to tell or it was sent too long ago to be sent again, with a StorageError where the key could not be kept, and with the signal's reason.
    */
   submit({ signal }: Waiting = {}): Promise<View> {
     this.#submitting ??= this.means
@@ -140,9 +142,12 @@ export class Submission {
       switch (answer.is) {
         case "there":
           return this.#recognise(answer.view);
-        case "absent": // asked, and not there: sending it again is no guess
+        case "absent": // asked, and not there: sending it again is no guess, while its record would be there
           if (!ask) {
             throw this.#refuse({ type: "", detail: "the gateway knows no such namespace" });
+          }
+          if (this.#old()) {
+            throw new UnknownError(this.key, { type: "", detail: "it was sent too long ago to be sent again without a person" }, "find out whether it happened, and only if it did not, forget() it and submit it");
           }
           ask = false;
           continue;
@@ -174,6 +179,11 @@ export class Submission {
     return error;
   }
 
+  /** Says whether even the record of what was sent may have expired. A clock that was set back tells no age, either. */
+  #old(): boolean {
+    return !(Math.abs(Date.now() - (this.#entry.sentAt ?? Number.NaN)) <= this.means.maxAge);
+  }
+
   /** Asks for a submission that cannot be followed, or is said to be gone. */
   async #look(view: View, pause: Pause, signal: AbortSignal | undefined): Promise<View> {
     const answer = await this.means.gateway.get(view.name, signal);
@@ -196,13 +206,14 @@ export class Submission {
   }
 
   #arrive(view: View): View {
-    this.#write({ action: this.action, state: "submitted", doubt: false, view });
+    this.#write({ ...this.#entry, state: "submitted", doubt: false, view });
     return view;
   }
 
   #enter(state: State, doubt: boolean): void {
     if (state !== this.#entry.state || doubt !== this.#entry.doubt) {
-      this.#write({ action: this.action, state, doubt });
+      const sentAt = state === "submitting" && !doubt ? Date.now() : this.#entry.sentAt;
+      this.#write({ action: this.action, state, doubt, ...(sentAt !== undefined && { sentAt }) });
     }
   }
 

@@ -45,7 +45,7 @@ export class FakeGateway {
   /** What is answered instead of anything else. */
   refusal: { status: number; type: string } | undefined;
   /** Called with each request before anything else. */
-  onRequest: (request: Logged) => void = () => {};
+  onRequest: (request: Logged) => unknown = () => {};
   /** Answers requests for events; undefined: there are none. */
   events: ((lastId: string) => Response) | undefined;
   readonly #late: (() => void)[] = [];

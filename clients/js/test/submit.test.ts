@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ActionError, type Client, MemoryStore, OtherActionError, RefusedError, type State, StorageError, type Submission, UnknownError } from "../src/index.js";
+import { ActionError, type Client, type ClientOptions, GoneError, MemoryStore, OtherActionError, RefusedError, type State, StorageError, type Submission, UnknownError } from "../src/index.js";
 import { action, FakeGateway, type Fault, faults, page } from "./gateway.js";
 
 let gateway: FakeGateway;
@@ -66,7 +66,7 @@ describe("submit", () => {
   it("sends the action once, and keeps its key before the request leaves", async () => {
     const submission = open();
     const seen = states(submission);
-    gateway.onRequest = () => expect(JSON.parse(store.getItem(store.key(0) ?? "") ?? "")).toEqual({ action, state: "submitting", doubt: false });
+    gateway.onRequest = () => expect(JSON.parse(store.getItem(store.key(0) ?? "") ?? "")).toEqual({ action, state: "submitting", doubt: false, sentAt: Date.now() });
     expect(await settle(submission.submit())).toMatchObject({ phase: "Success", idempotencyKey: action.key });
     expect(seen).toEqual(["idle", "submitting", "submitted"]);
     expect(gateway.methods()).toBe("POST");
@@ -267,6 +267,69 @@ describe("a page that is loaded anew", () => {
     expect(submission.state).toBe("unknown");
     await settle(submission.submit());
     expect(gateway.methods()).toBe("POST GET");
+  });
+});
+
+describe("what was sent long ago", () => {
+  const hour = 3_600_000;
+
+  /** Pages, an hour apart, that sent what never arrived and were left; returns another one's submission. */
+  async function sent(times: number, more: Partial<ClientOptions> = {}): Promise<Submission> {
+    for (let i = 0; i < times; i++) {
+      vi.setSystemTime(Date.now() + (i && hour));
+      const leave = new AbortController();
+      gateway.onRequest = ({ method }) => method === "POST" && leave.abort(new Error("left"));
+      await expect(settle(page(gateway, store).submission(action).submit({ signal: leave.signal }))).rejects.toThrow("left");
+    }
+    gateway.onRequest = () => {};
+    gateway.log.splice(0);
+    return page(gateway, store, more).submission(action);
+  }
+
+  it.each<[string, number, number, Partial<ClientOptions>]>([
+    ["a day ago", 1, 25 * hour, {}],
+    ["longer ago than the page allows", 1, 3 * hour, { maxAge: 2 * hour }],
+    ["first a day ago, and later again", 2, 23.5 * hour, {}],
+    ["by a clock that was set back", 1, -25 * hour, {}],
+  ])("is asked for, and not sent again: %s", async (_, times, later, more) => {
+    const submission = await sent(times, more);
+    vi.setSystemTime(Date.now() + later);
+    const failed = await settle(submission.submit()).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(UnknownError);
+    expect(String(failed)).toContain("too long ago to be sent again without a person");
+    expect([submission.state, gateway.methods()]).toEqual(["unknown", "GET"]);
+    submission.forget(); // the person's decision
+    await settle(submission.submit());
+    expect([submission.state, gateway.methods()]).toEqual(["submitted", "GET POST"]);
+  });
+
+  it.each<[string, number, Partial<ClientOptions>]>([
+    ["less than a day ago", 23 * hour, {}],
+    ["as long ago as the page allows", 47 * hour, { maxAge: 48 * hour }],
+  ])("is sent again: %s", async (_, later, more) => {
+    const submission = await sent(1, more);
+    vi.setSystemTime(Date.now() + later);
+    await settle(submission.submit());
+    expect([submission.state, gateway.methods()]).toEqual(["submitted", "GET POST"]);
+  });
+
+  it("is not sent again where nobody kept when it was", async () => {
+    await sent(1);
+    const place = store.key(0) ?? "";
+    store.setItem(place, JSON.stringify({ action, state: "unknown", doubt: true }));
+    await expect(settle(open().submit())).rejects.toBeInstanceOf(UnknownError);
+    expect(gateway.methods()).toBe("GET");
+  });
+
+  it("is not sent again when it is gone, either", async () => {
+    gateway.phase = "Processing";
+    const submission = open();
+    await settle(submission.submit());
+    gateway.there.clear();
+    vi.setSystemTime(Date.now() + 25 * hour);
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(GoneError);
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(UnknownError);
+    expect(gateway.created).toEqual([action.key]);
   });
 });
 
