@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -46,7 +47,7 @@ var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (n *names) String() string { return strings.Join(*n, ",") }
 
-// Set takes blanks around a name for none.
+// Set takes blanks around a name for none, and a name that comes twice once.
 func (n *names) Set(text string) error {
 	*n = nil
 	if text == "" {
@@ -56,7 +57,9 @@ func (n *names) Set(text string) error {
 		if name = strings.TrimSpace(name); !label.MatchString(name) {
 			return fmt.Errorf("%q is no name of a namespace", name)
 		}
-		*n = append(*n, name)
+		if !slices.Contains(*n, name) {
+			*n = append(*n, name)
+		}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.webhookSecret, "webhook-secret-name", "taskonce-webhook-cert", "The Secret in which the replicas keep the webhooks' certificate. They make and renew it themselves.")
 	flags.StringVar(&o.webhookConfigurations, "webhook-configuration-name", "taskonce-admission", "The webhook configurations, mutating and validating, that are told whom to trust.")
 	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "A folder with tls.crt and tls.key that somebody else keeps, such as cert-manager, who then also fills in caBundle; they are read again when they change.")
-	flags.Var(&o.namespaces, "namespaces", "The namespaces to work in, with commas between them; left out, all. With them Roles in those namespaces are enough, if the webhooks are off and --metrics-authentication is none.")
+	flags.Var(&o.namespaces, "namespaces", "The namespaces to work in, with commas between them; left out, all. With them the webhooks must be off (--webhook-bind-address=0), and Roles in those namespaces are enough if --metrics-authentication is none.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that of several replicas one works. The promise does not rest on it.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
 	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long the others wait for a leader that is silent before one of them takes over.")
@@ -140,6 +140,8 @@ func (o *options) check() error {
 		return errors.New("--leader-election-lease-duration must be at least 1s and longer than --leader-election-renew-deadline, and that longer than two times --leader-election-retry-period")
 	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
 		return errors.New("--metrics-authentication must be delegated or none")
+	case len(o.namespaces) > 0 && o.webhookAddress != "0":
+		return errors.New("--namespaces needs --webhook-bind-address=0: the API server asks the webhooks about every namespace, and the operator knows only those")
 	case o.logFormat != "json" && o.logFormat != "text":
 		return errors.New("--log-format must be json or text")
 	case !slices.Contains(slices.Collect(maps.Keys(logLevels)), o.logLevel):

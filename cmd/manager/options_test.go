@@ -35,6 +35,7 @@ func TestFlagsAreChecked(t *testing.T) {
 		{"--log-level=trace", "--log-level must be debug, info or error"},
 		{"--namespaces=a,,b", `"" is no name of a namespace`},
 		{"--namespaces=A", "namespaces"},
+		{"--namespaces=a", "--namespaces needs --webhook-bind-address=0"},
 		{"stray", `no argument "stray"`},
 	} {
 		_, err := parse([]string{row.argument}, none, io.Discard)
@@ -46,7 +47,7 @@ func TestFlagsAreChecked(t *testing.T) {
 
 func TestTheEnvironmentStandsInForFlags(t *testing.T) {
 	environment := map[string]string{
-		"TASKONCE_WORKERS": "7", "TASKONCE_SWEEP_RATE": "8", "TASKONCE_LEADER_ELECT": "true", "TASKONCE_NAMESPACES": "a, b",
+		"TASKONCE_WORKERS": "7", "TASKONCE_SWEEP_RATE": "8", "TASKONCE_LEADER_ELECT": "true", "TASKONCE_NAMESPACES": "a, b,a", "TASKONCE_WEBHOOK_BIND_ADDRESS": "0",
 		"TASKONCE_WEBHOOK_SERVICE_PORT": "tcp://10.0.0.1:443", // Kubernetes' own, for a Service of that name
 	}
 	lookup := func(name string) (string, bool) { value, ok := environment[name]; return value, ok }
