@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -32,6 +34,7 @@ import (
 var version = "development"
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // else a reader of the audit log that goes away takes the operator along
 	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
 	case errors.Is(err, errHelp):

@@ -63,6 +63,7 @@ type Audit struct {
 	mu       sync.Mutex
 	to       io.Writer
 	sequence int64
+	torn     bool // the last line was written in part
 }
 
 // NewAudit writes to a stream, each line with one call.
@@ -95,12 +96,24 @@ func (a *Audit) Observe(t *Transition) {
 	entry.Sequence = a.sequence
 	text, err := json.Marshal(entry)
 	if err == nil {
-		_, err = a.to.Write(append(text, '\n'))
+		err = a.write(append(text, '\n'))
 	}
 	if err != nil {
 		auditErrors.Inc()
 		logf.Log.Error(err, "a line of the audit log was not written", "line", string(text))
 	}
+}
+
+// write writes a whole line. What was left of one that was torn off ends first, so that only that one cannot be read.
+func (a *Audit) write(text []byte) error {
+	if a.torn {
+		text = append([]byte{'\n'}, text...)
+	}
+	n, err := a.to.Write(text)
+	if n > 0 {
+		a.torn = n < len(text)
+	}
+	return err
 }
 
 // isNews reports whether a transition says something that no other has said. A wait that is prolonged is none, and what

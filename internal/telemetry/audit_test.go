@@ -131,6 +131,43 @@ func TestALineThatIsNotWrittenIsCounted(t *testing.T) {
 	}
 }
 
+// nearlyFull is a disk that takes a part of one line, nothing of the next, and is given room then.
+type nearlyFull struct {
+	bytes.Buffer
+	writes int
+}
+
+func (d *nearlyFull) Write(text []byte) (int, error) {
+	d.writes++
+	switch d.writes {
+	case 1:
+		n, _ := d.Buffer.Write(text[:10])
+		return n, errors.New("no space left on device")
+	case 2:
+		return 0, errors.New("no space left on device")
+	default:
+		return d.Buffer.Write(text)
+	}
+}
+
+func TestALineThatWasTornOffSpoilsNoOther(t *testing.T) {
+	disk := &nearlyFull{}
+	audit := NewAudit(disk)
+	for range 4 {
+		audit.Observe(aBegin())
+	}
+	lines := strings.Split(strings.TrimSuffix(disk.String(), "\n"), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines: %q", len(lines), lines)
+	}
+	for i, want := range []int64{3, 4} {
+		var entry line
+		if err := json.Unmarshal([]byte(lines[i+1]), &entry); err != nil || entry.Sequence != want {
+			t.Errorf("line %d: %v, number %d; want %d", i+2, err, entry.Sequence, want)
+		}
+	}
+}
+
 func TestLinesAreWholeAndCounted(t *testing.T) {
 	const writers, each = 8, 50
 	path := filepath.Join(t.TempDir(), "audit.log")
