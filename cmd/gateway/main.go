@@ -92,12 +92,19 @@ func newGateway(ctx context.Context, config *rest.Config, options *options, trac
 	return &gateway.Gateway{
 		Client: client, Callers: callers, DefaultWait: options.defaultWait, MaxWait: options.maxWait, Patience: options.patience,
 		MaxBody: options.maxBody, Rate: options.rate(), Burst: options.burst, Origins: options.origins, Heartbeat: heartbeat,
+		Streams: maxStreams, StreamLife: streamLife,
 		Tracer: tracer, Version: version, Stopping: ctx.Done(),
 	}, nil
 }
 
 // heartbeat is shorter than what proxies let a silent connection live, and than what clients take for a dead one.
 const heartbeat = 15 * time.Second
+
+// A caller holds maxStreams connections for events at most, and each ends after streamLife: its reader takes it up again.
+const (
+	maxStreams = 20
+	streamLife = time.Hour
+)
 
 func serveMetrics(ctx context.Context, config *rest.Config, options *options) error {
 	if options.metricsAddress == "0" {

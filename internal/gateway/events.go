@@ -38,20 +38,25 @@ func (g *Gateway) follow(ctx context.Context, in *followInput) (*huma.StreamResp
 			writer.WriteHeader(http.StatusNoContent)
 			return
 		}
+		caller := callerOf(ctx.Context()).Identity
+		if !g.open.enter(caller, g.Streams) {
+			write(writer, problem(tooMany, "this caller holds as many connections for events as it may: close one").later())
+			return
+		}
+		defer g.open.leave(caller)
 		streams.Inc()
 		defer streams.Dec()
-		g.stream(ctx.Context(), &stream{writer: writer, control: http.NewResponseController(writer), lastID: in.LastID}, name)
+		g.stream(ctx.Context(), &stream{writer: writer, patience: 2 * g.Heartbeat, control: http.NewResponseController(writer), lastID: in.LastID}, name)
 	}}, nil
 }
 
-// stream writes until the submission has finished, the reader is gone, its token has ended, or the process is to end.
+// stream writes until the submission has finished, the reader is gone or does not read, its token or its time has
+// ended, or the process is to end.
 func (g *Gateway) stream(ctx context.Context, s *stream, name client.ObjectKey) {
 	ctx, cancel := g.unlessStopping(ctx)
 	defer cancel()
-	if until := callerOf(ctx).Until; !until.IsZero() {
-		ctx, cancel = context.WithDeadline(ctx, until)
-		defer cancel()
-	}
+	ctx, cancelLife := context.WithDeadline(ctx, g.endOf(callerOf(ctx)))
+	defer cancelLife()
 	seen := make(chan *v1alpha1.TaskSubmission)
 	gone := make(chan bool, 1)
 	go func() {
@@ -74,13 +79,24 @@ func (g *Gateway) stream(ctx context.Context, s *stream, name client.ObjectKey) 
 	}
 }
 
+// endOf is when a connection that is opened now is closed at the latest.
+func (g *Gateway) endOf(caller *Caller) time.Time {
+	end := time.Now().Add(g.StreamLife)
+	if until := caller.Until; !until.IsZero() && until.Before(end) {
+		return until
+	}
+	return end
+}
+
 // stream is one connection.
 type stream struct {
 	writer  http.ResponseWriter
 	control *http.ResponseController
-	lastID  string
-	last    []byte // what was said last
-	err     error
+	// patience is how long a reader may take to read.
+	patience time.Duration
+	lastID   string
+	last     []byte // what was said last
+	err      error
 }
 
 func (s *stream) open() {
@@ -88,7 +104,6 @@ func (s *stream) open() {
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // proxies that buffer answers would keep it back
-	_ = s.control.SetWriteDeadline(time.Time{})
 	s.writer.WriteHeader(http.StatusOK)
 	s.send(": what follows is the submission, each time that it changes\n\n")
 }
@@ -133,6 +148,7 @@ func (s *stream) event(id, kind string, data []byte) {
 
 func (s *stream) send(text string) {
 	if s.err == nil {
+		_ = s.control.SetWriteDeadline(time.Now().Add(s.patience))
 		_, s.err = s.writer.Write([]byte(text))
 	}
 	if s.err == nil {

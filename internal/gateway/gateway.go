@@ -32,12 +32,17 @@ type Gateway struct {
 	Origins []string
 	// Heartbeat is how often a silent connection for events gets a comment.
 	Heartbeat time.Duration
+	// Streams is how many connections for events a caller may hold at once, and StreamLife how long one lives.
+	Streams    int
+	StreamLife time.Duration
 	// Tracer makes spans; nil: none.
 	Tracer *tracing.Tracer
 	// Version is the one that the interface's description states.
 	Version string
 	// Stopping ends what waits, when the process is to end: what was created goes on without it.
 	Stopping <-chan struct{}
+
+	open connections
 }
 
 const base = "/v1/namespaces/{namespace}/submissions"

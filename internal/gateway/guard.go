@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/cors"
 	"golang.org/x/time/rate"
@@ -16,6 +17,7 @@ import (
 func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 	limits := &limits{rate: g.Rate, burst: g.Burst, callers: lru.New(maxCallers)}
 	handler := http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		_ = http.NewResponseController(writer).SetWriteDeadline(time.Time{}) // what a stream has left on the connection
 		handler, pattern := mux.Handler(request)
 		switch {
 		case pattern == "":

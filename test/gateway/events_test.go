@@ -80,6 +80,22 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestEventsForOneCaller are bounded, and for others there is room.
+func TestEventsForOneCaller(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("approved", "/plain/points", func(s *v1alpha1.TaskTemplateSpec) {
+		s.Approval, s.Access = &v1alpha1.Approval{Required: true}, "true"
+	})
+	greedy, other := installation.issuer.of(t, w.namespace+"-greedy"), installation.issuer.of(t, w.namespace+"-other")
+	w.expect(202, "", installation.verifying, greedy, submits("task", "approved", with("Prefer", "wait=0")))
+	for range 20 {
+		w.listen(installation.verifying, greedy, "/task/events", "")
+	}
+	w.expect(429, "too-many-requests", installation.verifying, greedy, reads("/task/events"))
+	w.listen(installation.verifying, other, "/task/events", "")
+}
+
 // TestEventsOfWhatIsDeleted end with a word for it.
 func TestEventsOfWhatIsDeleted(t *testing.T) {
 	t.Parallel()
