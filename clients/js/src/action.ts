@@ -1,4 +1,4 @@
-import { keyFault } from "./key.js";
+import { halfPair, keyFault } from "./key.js";
 
 /** What JSON can say. */
 export type JSONValue = null | boolean | number | string | JSONValue[] | { [name: string]: JSONValue };
@@ -30,19 +30,26 @@ export function prepare(action: Action): Payload {
   if (!action.template) {
     throw new ActionError("the name of the template is missing");
   }
+  refuseWhatIsLost(action.template, "template");
   const written = action.parameters ?? {};
-  refuseLostNumbers(written, "parameters");
+  refuseWhatIsLost(written, "parameters");
   return { key: action.key, template: action.template, parameters: JSON.parse(JSON.stringify(written)) };
 }
 
-/** Refuses numbers that JSON, or a double, makes into others: nobody would be told. */
-function refuseLostNumbers(value: unknown, path: string): void {
+/** Refuses what becomes another value on its way: numbers in JSON or a double, and halves of surrogate pairs in UTF-8. */
+function refuseWhatIsLost(value: unknown, path: string): void {
   if (typeof value === "bigint" || (typeof value === "number" && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))))) {
     throw new ActionError(`${path}: the number ${value} cannot be told exactly: write it as a string`);
   }
+  if (typeof value === "string" && halfPair.test(value)) {
+    throw new ActionError(`${path}: the string has half of a surrogate pair, as where text was cut inside an emoji`);
+  }
   if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      refuseLostNumbers(member, `${path}.${name}`);
+      if (halfPair.test(name)) {
+        throw new ActionError(`${path}: the name ${JSON.stringify(name)} has half of a surrogate pair`);
+      }
+      refuseWhatIsLost(member, `${path}.${name}`);
     }
   }
 }

@@ -224,7 +224,19 @@ describe("what is refused", () => {
     ["no template", { ...action, template: "" }],
     ["a number that a double rounds", { ...action, parameters: { id: 2 ** 53 } }],
     ["a number that JSON has not", { ...action, parameters: { list: [Number.NaN] } }],
-  ])("is no action: %s", (_, wrong) => expect(() => page(gateway, store).submission(wrong)).toThrow(ActionError));
+    ["half of a surrogate pair", { ...action, parameters: { name: "Ann \ud83d" } }],
+    ["half of a surrogate pair, deep inside", { ...action, parameters: { list: [{ name: "\udc4d Ann" }] } }],
+    ["half of a surrogate pair in a name", { ...action, parameters: { of: { "\ud83d": 1 } } }],
+    ["half of a surrogate pair in the template's name", { ...action, template: "award-\ud83d" }],
+  ])("is no action: %s", (_, wrong) => {
+    expect(() => page(gateway, store).submission(wrong)).toThrow(ActionError);
+    expect(store.length).toBe(0);
+  });
+
+  it("may have whole surrogate pairs", async () => {
+    const parameters = { "👍": "Ann 👍" };
+    expect(await settle(page(gateway, store).submission({ ...action, parameters }).submit())).toMatchObject({ parameters });
+  });
 });
 
 describe("a page that is loaded anew", () => {
