@@ -74,6 +74,25 @@ var _ = Describe("That it was not applied, said of a receiver that can be made t
 		Entry("where the submission is gone, and its record is meant", func() { w.remove("a") }, v1alpha1.ReasonConfirmedNotApplied),
 	)
 
+	It("waits for a slot where the submission is gone, and is not lost", func() {
+		hold := make(chan struct{})
+		w.fake.OnSubmission("slow", 1, effecttest.Applies(`{}`).HeldAfter(hold))
+		w.edit("work", func(spec *v1alpha1.TaskTemplateSpec) { spec.Limits.MaxInFlight = 1 })
+		w.submit("slow")
+		_, err := w.pass("slow")
+		Expect(err).NotTo(HaveOccurred())
+		decision := w.decide(v1alpha1.DecisionConfirmNotApplied, "a", func(spec *v1alpha1.TaskDecisionSpec) { spec.UID = w.record("a").UID })
+		w.remove("a")
+		Expect(w.run("a").RequeueAfter).To(Equal(lifecycle.HeldInterval), "whatever wakes it")
+		Expect(w.fake.Calls(effecttest.Forbid)).To(BeEmpty())
+		Expect(w.op.Usage()).To(ConsistOf(HaveField("Queued", 1)), "so that it is woken in its turn")
+		close(hold)
+		w.run("slow")
+		w.run("a")
+		Expect(w.action("a").Reason).To(Equal(v1alpha1.ReasonConfirmedNotApplied))
+		w.expectDecision(decision, v1alpha1.DecisionApplied)
+	})
+
 	It("leaves the last word to whoever is first while it waits", func() {
 		w.fake.OnForbid(down)
 		waits := w.decide(v1alpha1.DecisionConfirmNotApplied, "a")

@@ -141,7 +141,9 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 		return ctrl.Result{}, err
 	}
 	if subject.submission == nil && subject.flight == nil {
-		r.leave(subject)
+		if subject.turn == nil || len(subject.decisions) == 0 { // a decision that waits for a slot keeps its place
+			r.leave(subject)
+		}
 		if (!subject.told || !holds(subject)) && len(subject.decisions) == 0 {
 			return ctrl.Result{}, nil
 		}

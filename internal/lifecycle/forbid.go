@@ -18,7 +18,11 @@ func (o *Observation) judgeNotApplied(action *v1alpha1.Action, decision *v1alpha
 		return Store{Action: confirmedNotApplied(o, action, decision)}
 	case o.Flight.State == FlightRunning && o.Flight.Forbids:
 		return Wait{} // it is first, so what was decided later waits for what the receiver says
-	case o.Flight.State != FlightNone, o.untilTried(decision) > 0:
+	case o.untilTried(decision) > 0:
+		return nil
+	case o.Flight.State == FlightFull:
+		return o.waitForSlot()
+	case o.Flight.State != FlightNone:
 		return nil
 	default:
 		return Forbid{}

@@ -26,7 +26,9 @@ func TestConfirmNotAppliedForbidsFirst(t *testing.T) {
 		{"while it is under way", seen(asks, forbids, confirm(), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
 		{"and what was decided later waits for it", seen(asks, forbids, confirm(), decided(v1alpha1.DecisionConfirmApplied, 1), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
 		{"while a check is, whose word may be that it was applied", seen(recorded(unknown), forbids, confirm(), checked(false, Report{}), flight(FlightRunning)), "Wait", ""},
-		{"while there is no slot", seen(asks, forbids, confirm(), flight(FlightFull)), "Wait", ""},
+		{"while there is no slot", seen(asks, forbids, confirm(), flight(FlightFull)), "Wait 30s", ""},
+		{"also where the submission is gone, and nothing else would look again", seen(asks, gone, forbids, confirm(naming(theRecord)), flight(FlightFull)), "Wait 30s", ""},
+		{"but what is not tried yet asked for none", seen(asks, forbids, confirm(triedAgainIn(time.Second)), flight(FlightFull)), "Wait 1s", ""},
 
 		{"done", seen(asks, forbids, confirm(), forbidden(refusal)), ended, "because"},
 		{"done, and meanwhile withdrawn", seen(asks, forbids, forbidden(refusal)), "Abandon", ""},
