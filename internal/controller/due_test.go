@@ -70,6 +70,29 @@ var _ = Describe("The due loop", func() {
 		Expect(w.status("a").Attempts).To(Equal(int32(2)))
 	})
 
+	It("goes on in its turn where an unknown outcome waits for a slot", func() {
+		hold := make(chan struct{})
+		w.fake.SetTraits(asked(time.Minute))
+		w.fake.OnSubmission("a", 1, effecttest.LostBefore())
+		w.fake.OnSubmission("slow", 1, effecttest.Applies(`{}`).HeldAfter(hold))
+		w.template("work", func(spec *v1alpha1.TaskTemplateSpec) { spec.Limits.MaxInFlight = 1 })
+		w.submit("a")
+		result := w.run("a")
+		w.remove("a")
+		w.run("a")
+		w.submit("slow")
+		_, err := w.pass("slow")
+		Expect(err).NotTo(HaveOccurred())
+		w.clock.Step(result.RequeueAfter + 2*time.Second)
+		w.sweep()
+		asks := len(w.fake.Calls(effecttest.Verify))
+		Expect(w.op.Usage()).To(ConsistOf(HaveField("Queued", 1)))
+		close(hold)
+		w.run("slow")
+		w.run("a") // as the slot wakes it
+		Expect(w.fake.Calls(effecttest.Verify)).To(HaveLen(asks + 1))
+	})
+
 	It("remembers nothing of what another process has ended that it had left to its sweep", func() {
 		w.fake.SetTraits(asked(time.Minute))
 		w.fake.On(1, effecttest.LostBefore())

@@ -62,6 +62,14 @@ func (m *memory) leave(action types.NamespacedName, due int64) {
 	m.of(action).left = due
 }
 
+// isLeft reports whether an action was left to the due loop: what wakes it before is a slot that it waits for.
+func (m *memory) isLeft(action types.NamespacedName) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.actions[action]
+	return entry != nil && entry.left > 0
+}
+
 // leftUntil returns the actions that were left to the due loop and that it looks at by a time.
 func (m *memory) leftUntil(at time.Time) (due []types.NamespacedName) {
 	m.mu.Lock()

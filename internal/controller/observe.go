@@ -64,7 +64,7 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	switch {
 	case submission != nil && flight == nil && len(decisions) == 0 && !told && r.memory.isSettled(action, submission.UID):
 		return nil, nil // its end was written; the cache has not seen it yet
-	case submission == nil && flight == nil && len(decisions) == 0 && !told:
+	case submission == nil && flight == nil && len(decisions) == 0 && !told && !r.memory.isLeft(action):
 		r.forget(action)
 		return nil, nil
 	case submission == nil && subject.record.Object == nil:
