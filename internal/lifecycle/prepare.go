@@ -28,12 +28,13 @@ func decidePrepared(o *Observation, action *v1alpha1.Action) Step {
 	return Store{Action: next}
 }
 
-// dependencyDelay is half of how long it was waited for already, between ten seconds and the longest back-off.
+// dependencyDelay is half of how long it was waited for already, between ten seconds and the longest back-off. What the
+// look does not see is missing to each attempt anew, which starts that time again: so it backs off by the number, too.
 func dependencyDelay(o *Observation, action *v1alpha1.Action) time.Duration {
 	const first = HeldInterval / 3
 	var since time.Duration
 	if started := action.Attempt.StartedAt; started != nil {
 		since = o.Now.Sub(started.Time)
 	}
-	return max(min(since/2, retryDelay(o, maxBackoff, 0)), first)
+	return max(min(since/2, retryDelay(o, maxBackoff, 0)), retryDelay(o, action.Attempt.Number, first))
 }
