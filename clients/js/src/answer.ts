@@ -52,11 +52,14 @@ function isProblem(value: unknown): value is Problem {
   return typeof type === "string" && type.startsWith(problemTypes);
 }
 
+/** The longest wait that is granted: a day would freeze the page, and beyond 2^31 ms a timer fires at once. */
+const longestWait = 60_000;
+
 /** Returns how long the server asks to wait, in milliseconds. */
 function retryAfter(header: string | null): number {
   if (header === null) {
     return 0;
   }
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(wait) ? Math.max(0, wait) : 0;
+  return wait > 0 ? Math.min(wait, longestWait) : 0;
 }

@@ -38,6 +38,20 @@ describe("every answer of the gateway is understood", () => {
     expect(await Promise.all(missing.map(async (answer) => (await read(response(answer))).is))).toEqual(["absent", "refused"]);
   });
 
+  it.each([
+    ["2", 2_000],
+    ["60", 60_000],
+    ["86400", 60_000],
+    ["9999999999", 60_000],
+    ["9".repeat(400), 60_000],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 60_000],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+    ["-5", 0],
+    ["soon", 0],
+  ])("waits a minute at most: Retry-After %s", async (retryAfter, after) => {
+    expect(await read(new Response("", { status: 503, headers: { "Retry-After": retryAfter } }))).toEqual({ is: "lost", after });
+  });
+
   it("takes what failed by its own input for there", async () => {
     const failed = answers.find(({ status }) => status === 424)?.body as { submission: unknown };
     const body = { ...failed, type: "https://taskonce.dev/problems/invalid-parameters" };
