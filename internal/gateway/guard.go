@@ -16,6 +16,7 @@ import (
 // guard is what each request passes before the interface: whose page it comes from, who it is, and how often they asked.
 func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 	limits := &limits{rate: g.Rate, burst: g.Burst, callers: lru.New(maxCallers)}
+	strangers := newStrangers(g.Rate, g.Burst)
 	handler := http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		_ = http.NewResponseController(writer).SetWriteDeadline(time.Time{}) // what a stream has left on the connection
 		handler, pattern := mux.Handler(request)
@@ -25,14 +26,25 @@ func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 		case !strings.HasPrefix(request.URL.Path, "/v1/"):
 			mux.ServeHTTP(writer, request) // the interface's description is for everybody
 		default:
-			g.authenticated(writer, request, mux, limits)
+			g.authenticated(writer, request, mux, limits, strangers)
 		}
 	})
 	return measured(g.cors().Handler(handler), mux)
 }
 
-func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits) {
+func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits, strangers *strangers) {
 	token, wrong := bearerToken(request)
+	if !strangers.admit(request, token) {
+		write(writer, problem(tooMany, "too many requests without an accepted token have come from this address").later())
+		return
+	}
+	seen := &recorder{ResponseWriter: writer, status: http.StatusOK}
+	g.pass(seen, request, token, wrong, next, limits)
+	strangers.learn(request, token, seen.status)
+}
+
+// pass has a request answered for the bearer of its token.
+func (g *Gateway) pass(writer http.ResponseWriter, request *http.Request, token string, wrong *Problem, next http.Handler, limits *limits) {
 	var caller *Caller
 	if wrong == nil {
 		caller, wrong = g.Callers.Authenticate(request.Context(), token)
@@ -103,15 +115,21 @@ type limits struct {
 }
 
 func (l *limits) allow(identity string) bool {
-	if l.rate == 0 {
-		return true
-	}
+	return l.rate == 0 || l.of(identity).Allow()
+}
+
+// left reports whether one more would be allowed.
+func (l *limits) left(identity string) bool {
+	return l.rate == 0 || l.of(identity).Tokens() >= 1
+}
+
+func (l *limits) of(identity string) *rate.Limiter {
 	l.mu.Lock()
-	limiter, known := l.callers.Get(identity)
-	if !known {
-		limiter = rate.NewLimiter(l.rate, l.burst)
-		l.callers.Add(identity, limiter)
+	defer l.mu.Unlock()
+	if known, ok := l.callers.Get(identity); ok {
+		return known.(*rate.Limiter)
 	}
-	l.mu.Unlock()
-	return limiter.(*rate.Limiter).Allow()
+	limiter := rate.NewLimiter(l.rate, l.burst)
+	l.callers.Add(identity, limiter)
+	return limiter
 }
