@@ -10,7 +10,7 @@ export interface GatewayOptions {
   /** Where the gateway is, such as https://actions.example.org. */
   url: string;
   namespace: string;
-  /** Returns the bearer token, anew for each request. */
+  /** Returns the bearer token, anew for each request. Where it rejects, so does what asked for it, and nothing is sent. */
   token?: () => string | Promise<string>;
   /** What sends requests; the global fetch where it is left out. */
   fetch?: typeof fetch;
@@ -24,14 +24,19 @@ const wait = 5;
 /** How long a connection for events may be silent: the gateway sends a comment every 15 seconds. */
 const silence = 45_000;
 
-/** One gateway: each method is one request, and never rejects but for the signal. */
+/** One gateway: each method is one request, and rejects before it, where there is no token, or for the signal. */
 export class Gateway {
   constructor(private readonly options: GatewayOptions) {}
 
-  /** Sends the action. */
-  send(action: Payload, signal?: AbortSignal): Promise<Answer> {
+  /** Returns the token of one request. What it rejects with is the page's: nothing was sent. */
+  async token(): Promise<string | undefined> {
+    return this.options.token?.();
+  }
+
+  /** Sends the action, with a token that was there before it was said to be under way. */
+  send(action: Payload, token: string | undefined, signal?: AbortSignal): Promise<Answer> {
     const { key, template, parameters } = action;
-    return this.#request(signal, "", {
+    return this.#request(signal, token, "", {
       method: "POST",
       headers: { "Idempotency-Key": headerValue(key), "Content-Type": "application/json", Prefer: `wait=${wait}` },
       body: JSON.stringify({ template, parameters }),
@@ -39,17 +44,18 @@ export class Gateway {
   }
 
   /** Asks for the submission of a key. It creates nothing. */
-  ask(key: string, signal?: AbortSignal): Promise<Answer> {
-    return this.#request(signal, `?idempotencyKey=${encodeURIComponent(key)}`, { cache: "no-store" });
+  ask(key: string, token: string | undefined, signal?: AbortSignal): Promise<Answer> {
+    return this.#request(signal, token, `?idempotencyKey=${encodeURIComponent(key)}`, { cache: "no-store" });
   }
 
   /** Asks for a submission by its name. */
-  get(name: string, signal?: AbortSignal): Promise<Answer> {
-    return this.#request(signal, `/${encodeURIComponent(name)}`, { cache: "no-store" });
+  async get(name: string, signal?: AbortSignal): Promise<Answer> {
+    return this.#request(signal, await this.token(), `/${encodeURIComponent(name)}`, { cache: "no-store" });
   }
 
   /** Yields a submission's events until the connection ends. Where there are none to be had, it ends at once. */
   async *events(name: string, lastId: string, signal?: AbortSignal): AsyncGenerator<ServerEvent> {
+    const token = await this.token();
     const silent = new AbortController();
     let timer = setTimeout(() => silent.abort(), silence);
     const headers: Record<string, string> = { Accept: "text/event-stream" };
@@ -58,7 +64,7 @@ export class Gateway {
     }
     try {
       const ended = any(silent.signal, signal);
-      const response = await this.#fetch(`/${encodeURIComponent(name)}/events`, { headers, cache: "no-store", signal: ended });
+      const response = await this.#fetch(token, `/${encodeURIComponent(name)}/events`, { headers, cache: "no-store", signal: ended });
       if (response.status !== 200 || !response.body || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
         await response.body?.cancel();
         return;
@@ -79,11 +85,11 @@ export class Gateway {
     }
   }
 
-  async #request(signal: AbortSignal | undefined, path: string, init: RequestInit): Promise<Answer> {
+  async #request(signal: AbortSignal | undefined, token: string | undefined, path: string, init: RequestInit): Promise<Answer> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.options.timeout ?? 15_000);
     try {
-      return await read(await this.#fetch(path, { ...init, signal: any(late.signal, signal) }));
+      return await read(await this.#fetch(token, path, { ...init, signal: any(late.signal, signal) }));
     } catch {
       return { is: "lost", after: 0 };
     } finally {
@@ -91,11 +97,11 @@ export class Gateway {
     }
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<Response> {
-    const { url, namespace, token } = this.options;
+  async #fetch(token: string | undefined, path: string, init: RequestInit): Promise<Response> {
+    const { url, namespace } = this.options;
     const headers = new Headers(init.headers);
-    if (token) {
-      headers.set("Authorization", `Bearer ${await token()}`);
+    if (token !== undefined) {
+      headers.set("Authorization", `Bearer ${token}`);
     }
     const send = this.options.fetch ?? globalThis.fetch;
     return send(`${url.replace(/\/+$/, "")}/v1/namespaces/${encodeURIComponent(namespace)}/submissions${path}`, { ...init, headers });

@@ -61,7 +61,8 @@ export class Submission {
    * was loaded anew or in another tab, it continues: what may have been created is asked for before anything is sent.
    *
    * It rejects with a RefusedError or an OtherActionError where nothing was created, with an UnknownError where an answer
-   * was lost and the gateway refuses to tell or it was sent too long ago to be sent again, with a StorageError where the key could not be kept, and with the signal's reason.
+   * was lost and the gateway refuses to tell or it was sent too long ago to be sent again, with a StorageError where the key
+   * could not be kept, with what token() rejects with, and with the signal's reason.
    */
   submit({ signal }: Waiting = {}): Promise<View> {
     this.#submitting ??= this.means
@@ -134,11 +135,12 @@ export class Submission {
       this.#enter("unknown", true);
     }
     for (const pause = new Pause(random); ; ) {
+      const token = await gateway.token();
       signal?.throwIfAborted();
       if (!ask) {
         this.#enter("submitting", this.#entry.doubt);
       }
-      const answer = await (ask ? gateway.ask(this.key, signal) : gateway.send(this.action, signal));
+      const answer = await (ask ? gateway.ask(this.key, token, signal) : gateway.send(this.action, token, signal));
       switch (answer.is) {
         case "there":
           return this.#recognise(answer.view);

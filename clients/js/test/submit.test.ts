@@ -210,6 +210,17 @@ describe("what is refused", () => {
     expect(submission.state, "should what is there be deleted, a late create could still land").toBe("unknown");
   });
 
+  it("is not sent where there is no token, and nothing is in doubt", async () => {
+    const none = new Error("the session has ended");
+    let token = (): Promise<string> => Promise.reject(none);
+    const submission = page(gateway, store, { token: () => token() }).submission(action);
+    await expect(settle(submission.submit())).rejects.toBe(none);
+    expect([submission.state, gateway.methods(), store.length]).toEqual(["idle", "", 0]);
+    token = () => Promise.resolve("token");
+    await settle(submission.submit());
+    expect([submission.state, gateway.methods()]).toEqual(["submitted", "POST"]);
+  });
+
   it("is not sent where its key cannot be kept", async () => {
     vi.spyOn(store, "setItem").mockImplementation(() => {
       throw new DOMException("full", "QuotaExceededError");
