@@ -17,7 +17,7 @@ func TestAReaderThatIsGoneDoesNotEndTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer writer.Close() //nolint:errcheck // nobody reads it
+	defer writer.Close()
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
