@@ -51,7 +51,7 @@ kind: TaskTemplate
 metadata: {name: fleeting}
 spec:
   approval: {required: true}
-  retention: {submissionTTL: 1s, recordTTL: 1s}
+  retention: {submissionTTL: 1s, recordTTL: 10s} # longer than a sweep takes to meet its decision
   effect: {http: {url: "http://RECEIVER/plain/fleeting"}}
 ---
 apiVersion: taskonce.dev/v1alpha1

@@ -20,7 +20,8 @@ const (
 // counters are what every counter of the operator's must say, and every histogram's count.
 func (f *facts) counters() map[string]expectation {
 	all := map[string]expectation{
-		"taskonce_sweep_failures_total": {}, "taskonce_duplicates_total": f.duplicates(), "taskonce_recoveries_total": f.recoveries(),
+		"taskonce_sweep_failures_total": {}, "taskonce_audit_errors_total": {}, "taskonce_events_dropped_total": {},
+		"taskonce_duplicates_total": f.duplicates(), "taskonce_recoveries_total": f.recoveries(),
 	}
 	finished, replayed, conflicts := expectation{}, expectation{}, expectation{}
 	begun, attempts := expectation{}, expectation{}

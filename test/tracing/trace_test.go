@@ -126,7 +126,9 @@ effect:
   job: {template: {spec: {template: {spec: {containers: [{name: report, image: busybox}]}}}}}`)
 	ctx, span := w.inSpan(5)
 	w.submit(ctx, "report-5", "report")
-	spans := w.spans("report-5", map[string]int{"admit submission": 1, "write record": 2, "execute effect": 1, "write status": 1})
+	spans := w.spans("report-5", map[string]int{
+		"admit submission": 1, "write record": 2, "execute effect": 1, "poll effect": 0, "write status": 1,
+	})
 	var jobs batchv1.JobList
 	w.must(installation.api.List(t.Context(), &jobs, client.InNamespace(w.namespace)))
 	if len(jobs.Items) != 1 {
