@@ -136,9 +136,10 @@ prove: ## The same with more going wrong at once, in some minutes; prints what w
 replay: controlplane ## Take finished actions away in every way there is, have them come back, and count the effects.
 	go test -race -count=1 -v -run '^TestReplay$$' ./test/afterlife | grep -v '^ *=== '
 
+# Two packages at once: each waits for control planes, time-outs and leases most of the time.
 .PHONY: test-integration
 test-integration: controlplane databases prometheus $(NODE_MODULES) ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
-	go test -race -p 1 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
+	go test -race -p 2 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 KILLS ?= 100
 
