@@ -10,12 +10,5 @@ if recent; then
   echo "Node: $(node --version) is here"
   exit
 fi
-if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
-  echo "The browser client needs Node $oldest or later, and npm. Install them as root: apt-get install --no-install-recommends nodejs npm" >&2
-  exit 1
-fi
-echo "Node: installing nodejs and npm" >&2
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -qq -y --no-install-recommends nodejs npm >/dev/null
+"$(dirname "${BASH_SOURCE[0]}")/../debian.sh" "Node $oldest or later, and npm" nodejs npm
 recent || { echo "Debian's Node is $(node --version), and the browser client needs $oldest or later: install a later one" >&2; exit 1; }
