@@ -10,32 +10,24 @@ import (
 // Forbid puts a tombstone into the ledger. Its insert waits a while for a session that has inserted the key and is still
 // open; a session that has not can only find it. So, once it is there, no attempt up to this one is committed any more.
 func (t *transaction) Forbid(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
-	defer cancel()
-	r, err := t.open(ctx, attempt)
-	if err != nil {
-		return effect.Outcome{}, err
-	}
-	if r.session == nil {
-		return undecided(r.unreached.Message), nil
-	}
-	defer r.session.release()
-	found, err := r.forbid(ctx)
-	if err != nil && t.createLedger && r.dialect.explain(err).cause == noTable {
-		if err = r.create(ctx); err == nil {
-			found, err = r.forbid(ctx)
+	return t.ask(ctx, attempt, func(ctx context.Context, r *run) effect.Outcome {
+		found, err := r.forbid(ctx)
+		if err != nil && t.createLedger && r.dialect.explain(err).cause == noTable {
+			if err = r.create(ctx); err == nil {
+				found, err = r.forbid(ctx)
+			}
 		}
-	}
-	switch {
-	case err != nil:
-		return r.cannotTell(err), nil
-	case found != nil && found.digest == attempt.PayloadDigest:
-		return r.applied(found.result), nil
-	case found != nil:
-		return retryable("the ledger has this key with other parameters, so none of these attempts can be committed"), nil
-	default:
-		return retryable(fmt.Sprintf("the ledger refuses attempt %d and those before it from now on", attempt.Number)), nil
-	}
+		switch {
+		case err != nil:
+			return r.cannotTell(err)
+		case found != nil && found.digest == attempt.PayloadDigest:
+			return r.applied(found.result)
+		case found != nil:
+			return retryable("the ledger has this key with other parameters, so none of these attempts can be committed")
+		default:
+			return retryable(fmt.Sprintf("the ledger refuses attempt %d and those before it from now on", attempt.Number))
+		}
+	})
 }
 
 // forbid commits a tombstone, or returns the row of a transaction that was committed before.

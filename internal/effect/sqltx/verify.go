@@ -12,6 +12,21 @@ import (
 // holds it, so that, after the deadline, none of the attempts will be committed. A session that does hold it is
 // waited for a while and then reported as InProgress.
 func (t *transaction) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
+	return t.ask(ctx, attempt, func(ctx context.Context, r *run) effect.Outcome {
+		found, err := r.look(ctx)
+		switch {
+		case err != nil:
+			return r.cannotTell(err)
+		case found == nil:
+			return retryable("the ledger has no row of this key, and no session that could still write one")
+		default:
+			return r.known(found)
+		}
+	})
+}
+
+// ask has a question about earlier attempts answered in a session of its own, within the transaction's time-out.
+func (t *transaction) ask(ctx context.Context, attempt effect.Attempt, question func(context.Context, *run) effect.Outcome) (effect.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	r, err := t.open(ctx, attempt)
@@ -22,15 +37,7 @@ func (t *transaction) Verify(ctx context.Context, attempt effect.Attempt) (effec
 		return undecided(r.unreached.Message), nil
 	}
 	defer r.session.release()
-	found, err := r.look(ctx)
-	switch {
-	case err != nil:
-		return r.cannotTell(err), nil
-	case found == nil:
-		return retryable("the ledger has no row of this key, and no session that could still write one"), nil
-	default:
-		return r.known(found), nil
-	}
+	return question(ctx, r), nil
 }
 
 // look returns the committed row, or nil where there is none, and no session that has inserted one.
