@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -51,16 +50,11 @@ func run(ctx context.Context, options *options) error {
 		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
 	}
 	config.QPS = -1 // the API server's own priority and fairness is the limit
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logf.Log.WithName("tracing").Error(err, "spans were not exported") }))
 	tracer, err := tracing.FromEnvironment(ctx, version)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = tracer.Shutdown(ctx) // the collector may be gone: that keeps no process
-	}()
+	defer tracer.Flush(ctx)
 	front, err := newGateway(ctx, config, options, tracer)
 	if err != nil {
 		return err

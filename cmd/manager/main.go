@@ -8,9 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
-	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -69,7 +67,6 @@ func run(ctx context.Context, options *options) error {
 	if err != nil {
 		return err
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logf.Log.WithName("tracing").Error(err, "spans were not exported") }))
 	tracer, err := tracing.FromEnvironment(ctx, version)
 	if err != nil {
 		return err
@@ -78,17 +75,8 @@ func run(ctx context.Context, options *options) error {
 		return err
 	}
 	logf.Log.Info("starting", "version", version, "maxInFlight", options.maxInFlight, "workers", options.workers, "leaderElection", options.leaderElect, "tracing", tracer != nil)
-	defer flush(ctx, tracer)
+	defer tracer.Flush(ctx)
 	return mgr.Start(ctx)
-}
-
-// flush exports the last spans. It does not keep a process that ends: the collector may be gone.
-func flush(ctx context.Context, tracer *tracing.Tracer) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if err := tracer.Shutdown(ctx); err != nil {
-		logf.Log.WithName("tracing").Error(err, "the last spans were not exported")
-	}
 }
 
 func newScheme() *runtime.Scheme {

@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // FromEnvironment returns a Tracer that exports as the standard OTEL_* variables say, or nil where they name no
@@ -23,6 +27,7 @@ func FromEnvironment(ctx context.Context, version string) (*Tracer, error) {
 	if !wanted() {
 		return nil, nil
 	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log().Error(err, "spans were not exported") }))
 	exporter, err := exporter(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("traces cannot be exported as the OTEL_EXPORTER_OTLP_ variables say: %w", err)
@@ -44,6 +49,17 @@ func (t *Tracer) Shutdown(ctx context.Context) error {
 	}
 	return t.shutdown(ctx)
 }
+
+// Flush exports the last spans. It does not keep a process that ends: the collector may be gone.
+func (t *Tracer) Flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := t.Shutdown(ctx); err != nil {
+		log().Error(err, "the last spans were not exported")
+	}
+}
+
+func log() logr.Logger { return logf.Log.WithName("tracing") }
 
 // wanted reports whether somebody has said where traces go, and nobody that there should be none.
 func wanted() bool {
