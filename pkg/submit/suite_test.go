@@ -2,15 +2,11 @@ package submit_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -21,18 +17,13 @@ import (
 var plane *harness.ControlPlane
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	var err error
-	if plane, err = harness.Start(harness.Options{CRDs: true}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := plane.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(func() (code int, err error) {
+		if plane, err = harness.Start(harness.Options{CRDs: true}); err != nil {
+			return 1, err
+		}
+		code = m.Run()
+		return code, plane.Stop()
+	})
 }
 
 // world is a namespace, and a connection to the API server that nothing is wrong with.

@@ -3,13 +3,9 @@ package gateway_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/taskonce/taskonce/test/harness"
 )
@@ -28,13 +24,7 @@ type installed struct {
 var installation installed
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(func() (int, error) { return run(m) })
 }
 
 func run(m *testing.M) (code int, err error) {

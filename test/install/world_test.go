@@ -11,13 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -44,13 +42,7 @@ type cluster struct {
 var shared cluster
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(func() (int, error) { return run(m) })
 }
 
 func run(m *testing.M) (code int, err error) {

@@ -13,9 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"github.com/taskonce/taskonce/test/harness"
 	"github.com/taskonce/taskonce/test/receiver/ledger"
 )
@@ -28,13 +25,7 @@ var installation struct {
 }
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(func() (int, error) { return run(m) })
 }
 
 func run(m *testing.M) (code int, err error) {
