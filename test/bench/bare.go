@@ -61,21 +61,17 @@ type specimen struct {
 
 // observe has the operator carry one submission out and returns all that it wrote.
 func (w *world) observe(ctx context.Context) (*specimen, error) {
-	namespace, err := w.prepare(ctx, kind{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, kind{}, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close()
-	watching, err := w.api.Watch(ctx, &v1alpha1.TaskRecordList{}, client.InNamespace(namespace))
+	watching, err := w.api.Watch(ctx, &v1alpha1.TaskRecordList{}, client.InNamespace(f.namespace))
 	if err != nil {
 		return nil, err
 	}
 	defer watching.Stop()
-	one := w.expect(submission(namespace, 0))
+	one := w.expect(submission(f.namespace, 0))
 	if err := w.api.Create(ctx, one); err != nil {
 		return nil, err
 	}

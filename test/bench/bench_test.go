@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/sync/errgroup"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/taskonce/taskonce/test/bench/report"
@@ -22,8 +21,6 @@ func TestEverySectionMeasures(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	small := small
 	small.Dir = t.TempDir()
-	inHalves(t, small)
-	small.Keep = true
 	results, err := Run(t.Context(), small, testLog{t})
 	if err != nil {
 		t.Fatal(err)
@@ -36,31 +33,13 @@ func TestEverySectionMeasures(t *testing.T) {
 			t.Errorf("not measured: %s", goal.Text)
 		}
 	}
+	small.Keep = true
 	again, err := Run(t.Context(), small, io.Discard)
 	if err != nil || len(again) != len(results) {
 		t.Fatalf("%d sections are kept of %d: %v", len(again), len(results), err)
 	}
 	bareIsAsBig(t, again)
 	twoMeetAndNothingIsDoubled(t, again)
-}
-
-// inHalves runs both halves of the sections at once: what is counted is the same, and a control plane's start is mostly
-// waiting.
-func inHalves(t *testing.T, options Options) {
-	t.Helper()
-	half := len(options.Sections) / 2
-	group, ctx := errgroup.WithContext(t.Context())
-	for _, sections := range [][]string{options.Sections[:half], options.Sections[half:]} {
-		part := options
-		part.Sections = sections
-		group.Go(func() error {
-			_, err := Run(ctx, part, testLog{t})
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func bareIsAsBig(t *testing.T, results report.Results) {

@@ -25,11 +25,7 @@ func slow() section {
 func (w *world) besideSlow(ctx context.Context, fast load) (report.Sample, error) {
 	const bulkhead = 32
 	l := load{n: bulkhead * (2 + fast.n/gentleRate), clients: bulkhead, burst: true, kind: kind{path: pathSlow}}
-	namespace, err := w.prepare(ctx, l.kind, nil)
-	if err != nil {
-		return report.Sample{}, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, l.kind, nil)
 	if err != nil {
 		return report.Sample{}, err
 	}

@@ -61,11 +61,7 @@ func (w *world) through(ctx context.Context, l load) (report.Sample, error) {
 
 // throughBeside does so while something else goes on, which is told to end with its context and may end by itself.
 func (w *world) throughBeside(ctx context.Context, l load, beside func(context.Context) error) (sample report.Sample, err error) {
-	namespace, err := w.prepare(ctx, l.kind, l.labels)
-	if err != nil {
-		return sample, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, l.kind, l.labels)
 	if err != nil {
 		return sample, err
 	}
@@ -129,18 +125,21 @@ func (w *world) submit(ctx context.Context, f *follower, l load) error {
 	})
 }
 
-// prepare returns a fresh namespace with the template, once the operator has seen that.
-func (w *world) prepare(ctx context.Context, k kind, labels map[string]string) (string, error) {
+// prepare follows a fresh namespace with the template, once the operator has seen that.
+func (w *world) prepare(ctx context.Context, k kind, labels map[string]string) (*follower, error) {
 	namespace, err := w.plane.Namespace(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if len(labels) > 0 {
 		if err := w.label(ctx, namespace, labels); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	return namespace, w.install(ctx, namespace, k)
+	if err := w.install(ctx, namespace, k); err != nil {
+		return nil, err
+	}
+	return follow(ctx, w.api, namespace)
 }
 
 // label labels a namespace.

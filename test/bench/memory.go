@@ -58,11 +58,7 @@ func (w *world) wait(ctx context.Context, n int) error {
 	if err := w.running(ctx); err != nil {
 		return err
 	}
-	namespace, err := w.prepare(ctx, kind{}, nil)
-	if err != nil {
-		return err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, kind{}, nil)
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,7 @@ func (w *world) recovered(ctx context.Context, n int) (sample report.Sample, err
 
 // orphan kills the operator when all of a load hangs at the receiver, and has the receiver answer from then on.
 func (w *world) orphan(ctx context.Context, l load) (*follower, error) {
-	namespace, err := w.prepare(ctx, l.kind, nil)
-	if err != nil {
-		return nil, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, l.kind, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,7 @@ func ways() section {
 
 // finished returns a follower of a namespace in which the submissions of a load have succeeded.
 func (w *world) finished(ctx context.Context, l load) (*follower, error) {
-	namespace, err := w.prepare(ctx, l.kind, l.labels)
-	if err != nil {
-		return nil, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, l.kind, l.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -111,16 +107,12 @@ func lives(ctx context.Context, w *world, n int) (report.Sample, error) {
 		return report.Sample{}, err
 	}
 	k := kind{spec: map[string]any{"businessKey": businessKey, "retention": map[string]any{"submissionTTL": "1s", "failedTTL": "1s", "recordTTL": "1s"}}}
-	namespace, err := w.prepare(ctx, k, nil)
-	if err != nil {
-		return report.Sample{}, err
-	}
-	f, err := follow(ctx, w.api, namespace)
+	f, err := w.prepare(ctx, k, nil)
 	if err != nil {
 		return report.Sample{}, err
 	}
 	defer f.close()
-	records, err := w.api.Watch(ctx, &v1alpha1.TaskRecordList{}, client.InNamespace(namespace))
+	records, err := w.api.Watch(ctx, &v1alpha1.TaskRecordList{}, client.InNamespace(f.namespace))
 	if err != nil {
 		return report.Sample{}, err
 	}
