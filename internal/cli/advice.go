@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 )
 
 // advice is what a person can do about a submission: sentences, each with the commands that belong to it.
@@ -14,29 +15,19 @@ type advice struct {
 	commands []string
 }
 
-// personal are the reasons that no time resolves: somebody has to do something.
-var personal = map[v1alpha1.Reason]string{
-	v1alpha1.ReasonAwaitingApproval:  "an approval",
-	v1alpha1.ReasonOutcomeUnknown:    "an answer: did it happen?",
-	v1alpha1.ReasonTemplateNotFound:  "its template",
-	v1alpha1.ReasonTemplateNotReady:  "a template that compiles",
-	v1alpha1.ReasonTemplateSuspended: "the end of a suspension",
-	v1alpha1.ReasonDependencyMissing: "what its template needs",
-}
-
 // advise returns what can be done, the likeliest first.
 func advise(s *subject) []advice {
-	switch s.reason() {
+	switch s.Reason() {
 	case v1alpha1.ReasonAwaitingApproval:
 		return append([]advice{s.toApprove("Look at the parameters and at what the template does with them, then let it begin:")}, s.toCancel("Or deny it, for good:"))
 	case v1alpha1.ReasonOutcomeUnknown:
 		return s.toConfirm()
 	case v1alpha1.ReasonTemplateNotFound:
-		return []advice{{fmt.Sprintf("Apply the template %q, or delete the submission and submit it under the right template:", s.templateName()), []string{s.run("kubectl get tasktemplates")}}, s.toCancel("Or end it:")}
+		return []advice{{fmt.Sprintf("Apply the template %q, or delete the submission and submit it under the right template:", s.TemplateName()), []string{s.run("kubectl get tasktemplates")}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonTemplateNotReady:
-		return []advice{{"Correct the field of the template that its message names:", []string{s.run("kubectl get tasktemplate " + s.templateName() + " -o wide")}}, s.toCancel("Or end it:")}
+		return []advice{{"Correct the field of the template that its message names:", []string{s.run("kubectl get tasktemplate " + s.TemplateName() + " -o wide")}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonTemplateSuspended:
-		return []advice{{"Find out why it was suspended; then let it go on:", []string{s.run("kubectl patch tasktemplate "+s.templateName()) + ` --type=merge -p '{"spec":{"suspend":false}}'`}}, s.toCancel("Or end it:")}
+		return []advice{{"Find out why it was suspended; then let it go on:", []string{s.run("kubectl patch tasktemplate "+s.TemplateName()) + ` --type=merge -p '{"spec":{"suspend":false}}'`}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonDependencyMissing:
 		return []advice{{"Create or correct what the message names. It is looked for again by itself, and the waiting costs no attempt.", nil}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonBusinessKeyHeld:
@@ -55,16 +46,16 @@ func advise(s *subject) []advice {
 // adviseBegun is about what was begun, or has ended.
 func (s *subject) adviseBegun() []advice {
 	switch phase := s.phase(); {
-	case s.awaitsApproval():
+	case s.AwaitsApproval():
 		text := "The template's effect was edited since it was approved. Look at it, then approve it again:"
-		if s.neverApproved() {
+		if s.NeverApproved() {
 			text = "The template asks for an approval, and nobody gave one so far. Look at what it does, then let it go on:"
 		}
 		return []advice{s.toApprove(text), s.toCancel("Or end it:")}
-	case s.reason() == v1alpha1.ReasonRetrying:
+	case s.Reason() == v1alpha1.ReasonRetrying:
 		return []advice{{"Nothing has to be done: it is tried again by itself.", nil}, s.toCancel("To have it not happen:")}
 	case phase == v1alpha1.PhaseProcessing:
-		return []advice{{"Nothing has to be done: it goes on by itself. To wait for its end:", []string{s.run("kubectl taskonce wait " + s.name.Name)}}}
+		return []advice{{"Nothing has to be done: it goes on by itself. To wait for its end:", []string{s.run("kubectl taskonce wait " + s.Name.Name)}}}
 	case phase == v1alpha1.PhaseSuccess:
 		return s.whenDone()
 	default:
@@ -73,7 +64,7 @@ func (s *subject) adviseBegun() []advice {
 }
 
 func (s *subject) whenDone() []advice {
-	all := []advice{{"It is done, for good.", []string{s.run("kubectl taskonce result " + s.name.Name)}}}
+	all := []advice{{"It is done, for good.", []string{s.run("kubectl taskonce result " + s.Name.Name)}}}
 	if decisionCalled(v1alpha1.DecisionRelease).fits(s) {
 		all = append(all, advice{"Should it have to happen once more under another idempotency key, give its business key free:", []string{s.decide(v1alpha1.DecisionRelease)}})
 	}
@@ -82,13 +73,13 @@ func (s *subject) whenDone() []advice {
 
 func (s *subject) whenFailed() []advice {
 	switch {
-	case s.reason() == v1alpha1.ReasonKeyReused:
-		return []advice{{"It did not happen: its key belongs to another action. Delete it, and submit it under a key of its own.", []string{s.run("kubectl delete tasksubmission " + s.name.Name)}}}
-	case s.action() == nil:
-		return []advice{{"It did not happen, and leaves nothing behind. Delete it, correct what the message names, and submit it again.", []string{s.run("kubectl delete tasksubmission " + s.name.Name)}}}
-	case s.action().Unapproved:
+	case s.Reason() == v1alpha1.ReasonKeyReused:
+		return []advice{{"It did not happen: its key belongs to another action. Delete it, and submit it under a key of its own.", []string{s.run("kubectl delete tasksubmission " + s.Name.Name)}}}
+	case s.Action() == nil:
+		return []advice{{"It did not happen, and leaves nothing behind. Delete it, correct what the message names, and submit it again.", []string{s.run("kubectl delete tasksubmission " + s.Name.Name)}}}
+	case s.Action().Unapproved:
 		return []advice{{"It did not happen, and was ended before it was approved, which is final. To have it happen, submit it under a new key.", nil}}
-	case s.submission == nil:
+	case s.Submission == nil:
 		return []advice{{"It did not happen. To try it again, apply the submission again first.", []string{s.decide(v1alpha1.DecisionRetry)}}}
 	default:
 		return []advice{{"It did not happen. Remove the cause, then try it again:", []string{s.decide(v1alpha1.DecisionRetry)}}}
@@ -97,19 +88,19 @@ func (s *subject) whenFailed() []advice {
 
 func (s *subject) whileHeld() []advice {
 	switch {
-	case s.holder.stuck && s.holder.submission != "":
-		gone := &subject{name: types.NamespacedName{Namespace: s.name.Namespace, Name: s.holder.submission}}
+	case s.Holder.Stuck && s.Holder.Submission != "":
+		gone := &subject{inbox.Subject{Name: types.NamespacedName{Namespace: s.Name.Namespace, Name: s.Holder.Submission}}}
 		return []advice{
-			{fmt.Sprintf("The business key is held by %s, whose submission was deleted before its end. Apply that again, or end it:", gone.name.Name), []string{gone.run("kubectl taskonce explain " + gone.name.Name), gone.decide(v1alpha1.DecisionCancel)}},
+			{fmt.Sprintf("The business key is held by %s, whose submission was deleted before its end. Apply that again, or end it:", gone.Name.Name), []string{gone.run("kubectl taskonce explain " + gone.Name.Name), gone.decide(v1alpha1.DecisionCancel)}},
 			s.toCancel("Or end this one:"),
 		}
-	case s.holder.stuck:
+	case s.Holder.Stuck:
 		return []advice{
-			{"The record that held the business key was deleted. Find out whether its effect happened; if it did, cancel this one, and if not, delete the claim:", []string{s.run("kubectl delete taskrecord " + s.action().Claim)}},
+			{"The record that held the business key was deleted. Find out whether its effect happened; if it did, cancel this one, and if not, delete the claim:", []string{s.run("kubectl delete taskrecord " + s.Action().Claim)}},
 			s.toCancel("Or end this one:"),
 		}
-	case s.holder.submission != "":
-		return []advice{{"Another submission has its business key, and this one gets its result, or its turn. See what that waits for:", []string{s.run("kubectl taskonce explain " + s.holder.submission)}}, s.toCancel("Or end it:")}
+	case s.Holder.Submission != "":
+		return []advice{{"Another submission has its business key, and this one gets its result, or its turn. See what that waits for:", []string{s.run("kubectl taskonce explain " + s.Holder.Submission)}}, s.toCancel("Or end it:")}
 	default:
 		return []advice{{"Nothing has to be done: its turn has come.", nil}, s.toCancel("To have it not happen:")}
 	}
@@ -117,10 +108,10 @@ func (s *subject) whileHeld() []advice {
 
 func (s *subject) toApprove(text string) advice {
 	command := s.decide(v1alpha1.DecisionApprove)
-	if digest := s.effectDigest(); digest != "" {
+	if digest := s.EffectDigest(); digest != "" {
 		command += " --template-digest=" + short(digest)
 	}
-	return advice{text, []string{s.run("kubectl get tasktemplate " + s.templateName() + " -o yaml"), command}}
+	return advice{text, []string{s.run("kubectl get tasktemplate " + s.TemplateName() + " -o yaml"), command}}
 }
 
 func (s *subject) toCancel(text string) advice {
@@ -128,8 +119,8 @@ func (s *subject) toCancel(text string) advice {
 }
 
 func (s *subject) toConfirm() []advice {
-	if s.action() != nil && !doubtful(s) {
-		return []advice{{"Its template cannot be used to find out. Bring it back, and it goes on by itself:", []string{s.run("kubectl get tasktemplate " + s.templateName() + " -o wide")}}}
+	if s.Action() != nil && !doubtful(s) {
+		return []advice{{"Its template cannot be used to find out. Bring it back, and it goes on by itself:", []string{s.run("kubectl get tasktemplate " + s.TemplateName() + " -o wide")}}}
 	}
 	return []advice{
 		{"Look at the receiver. If it happened:", []string{s.decide(v1alpha1.DecisionConfirmApplied)}},
@@ -139,11 +130,11 @@ func (s *subject) toConfirm() []advice {
 
 // decide is the command for a decision.
 func (s *subject) decide(action v1alpha1.DecisionAction) string {
-	return s.run("kubectl taskonce "+decisionCalled(action).verb+" "+s.name.Name) + ` --reason="…"`
+	return s.run("kubectl taskonce "+decisionCalled(action).verb+" "+s.Name.Name) + ` --reason="…"`
 }
 
 // run names the namespace, so that a command can be copied.
-func (s *subject) run(command string) string { return command + " -n " + s.name.Namespace }
+func (s *subject) run(command string) string { return command + " -n " + s.Name.Namespace }
 
 // short is a digest as far as a person compares it.
 func short(digest string) string {

@@ -16,7 +16,7 @@ func (o *decide) already(ctx context.Context, s *subject) *v1alpha1.TaskDecision
 		return nil
 	}
 	decision := &v1alpha1.TaskDecision{}
-	err := o.cluster.api.Get(ctx, types.NamespacedName{Namespace: s.name.Namespace, Name: reference.Name}, decision)
+	err := o.cluster.api.Get(ctx, types.NamespacedName{Namespace: s.Name.Namespace, Name: reference.Name}, decision)
 	if err != nil || decision.UID != reference.UID {
 		return nil // the operator judges another one
 	}
@@ -26,12 +26,12 @@ func (o *decide) already(ctx context.Context, s *subject) *v1alpha1.TaskDecision
 
 // standingDecision is what the record says of decisions that were carried out.
 func standingDecision(s *subject, kind v1alpha1.DecisionAction) *v1alpha1.DecisionRef {
-	action := s.action()
+	action := s.Action()
 	if action == nil {
 		return nil
 	}
 	if kind == v1alpha1.DecisionApprove {
-		if s.awaitsApproval() {
+		if s.AwaitsApproval() {
 			return nil
 		}
 		return action.Approval

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 )
 
 var noon = time.Date(2027, time.March, 1, 12, 0, 0, 0, time.UTC)
@@ -20,9 +21,9 @@ type option func(*story)
 
 // told is a submission of which nothing is known yet but what the options say.
 func told(options ...option) *story {
-	s := &story{subject: &subject{
-		name: types.NamespacedName{Namespace: "shop", Name: "refund-1001"},
-		submission: &v1alpha1.TaskSubmission{
+	s := &story{subject: &subject{inbox.Subject{
+		Name: types.NamespacedName{Namespace: "shop", Name: "refund-1001"},
+		Submission: &v1alpha1.TaskSubmission{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "refund-1001", UID: "submission-uid", CreationTimestamp: before(time.Hour)},
 			Spec: v1alpha1.TaskSubmissionSpec{
 				TemplateRef: v1alpha1.TemplateRef{Name: "refund"},
@@ -30,7 +31,7 @@ func told(options ...option) *story {
 			},
 			Status: v1alpha1.TaskSubmissionStatus{Phase: v1alpha1.PhasePending},
 		},
-	}}
+	}}}
 	for _, option := range options {
 		option(s)
 	}
@@ -39,8 +40,8 @@ func told(options ...option) *story {
 
 func is(phase v1alpha1.Phase, reason v1alpha1.Reason, message string) option {
 	return func(s *story) {
-		s.submission.Status.Phase, s.submission.Status.Reason, s.submission.Status.Message = phase, reason, message
-		if action := s.action(); action != nil {
+		s.Submission.Status.Phase, s.Submission.Status.Reason, s.Submission.Status.Message = phase, reason, message
+		if action := s.Action(); action != nil {
 			action.Phase, action.Reason, action.Message = phase, reason, message
 		}
 	}
@@ -50,7 +51,7 @@ func is(phase v1alpha1.Phase, reason v1alpha1.Reason, message string) option {
 func begun(outcome v1alpha1.Outcome, message string) option {
 	return func(s *story) {
 		started := metav1.NewMicroTime(noon.Add(-50 * time.Minute))
-		s.record = &v1alpha1.TaskRecord{
+		s.Record = &v1alpha1.TaskRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "ik-1", UID: "record-uid", CreationTimestamp: before(50 * time.Minute)},
 			Spec: v1alpha1.TaskRecordSpec{Type: v1alpha1.RecordIdempotencyKey, Key: "refund-1001", Template: "refund", Action: &v1alpha1.Action{
 				Phase: v1alpha1.PhaseProcessing, Submission: v1alpha1.SubmissionRef{Name: "refund-1001"},
@@ -58,24 +59,24 @@ func begun(outcome v1alpha1.Outcome, message string) option {
 				Attempt: v1alpha1.Attempt{Number: 1, StartedAt: &started, Timeout: metav1.Duration{Duration: 30 * time.Second}, Outcome: outcome, Message: message},
 			}},
 		}
-		s.submission.Status.Attempts = 1
+		s.Submission.Status.Attempts = 1
 	}
 }
 
 func journal(edit func(*v1alpha1.Action)) option {
-	return func(s *story) { edit(s.action()) }
+	return func(s *story) { edit(s.Action()) }
 }
 
 func unapproved(a *v1alpha1.Action) { a.Unapproved = true }
 
 func holding(a *v1alpha1.Action) { a.BusinessKey, a.Claim = "1001", "bk-1" }
 
-func gone(s *story) { s.submission = nil }
+func gone(s *story) { s.Submission = nil }
 
 // under gives it its template, whose effect has a digest.
 func under(digest string) option {
 	return func(s *story) {
-		s.template = &v1alpha1.TaskTemplate{
+		s.Template = &v1alpha1.TaskTemplate{
 			Spec:   v1alpha1.TaskTemplateSpec{Approval: &v1alpha1.Approval{Required: true}},
 			Status: v1alpha1.TaskTemplateStatus{EffectDigest: digest},
 		}
@@ -83,7 +84,7 @@ func under(digest string) option {
 }
 
 func heldBy(name string, stuck bool) option {
-	return func(s *story) { s.holder = holder{name, stuck} }
+	return func(s *story) { s.Holder = inbox.Holder{Submission: name, Stuck: stuck} }
 }
 
 func decided(action v1alpha1.DecisionAction, state v1alpha1.DecisionState, message, by string) option {
@@ -102,5 +103,5 @@ func decided(action v1alpha1.DecisionAction, state v1alpha1.DecisionState, messa
 
 func ended(s *story) {
 	at, until := before(5*time.Minute), before(-720*time.Hour)
-	s.submission.Status.CompletedAt, s.submission.Status.ExpiresAt = &at, &until
+	s.Submission.Status.CompletedAt, s.Submission.Status.ExpiresAt = &at, &until
 }

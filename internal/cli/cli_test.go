@@ -125,7 +125,7 @@ func TestParameters(t *testing.T) {
 func TestTheSameDecisionHasTheSameName(t *testing.T) {
 	name := func(s *story, action v1alpha1.DecisionAction, digest string, try int) string {
 		return decisionName(s.subject, &v1alpha1.TaskDecision{Spec: v1alpha1.TaskDecisionSpec{
-			Submission: s.name.Name, UID: s.uid(), Attempt: s.attempt(), Action: action, TemplateDigest: digest, Reason: "whatever",
+			Submission: s.Name.Name, UID: s.uid(), Attempt: s.attempt(), Action: action, TemplateDigest: digest, Reason: "whatever",
 		}}, try)
 	}
 	asked := func(options ...option) *story {

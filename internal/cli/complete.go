@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 )
 
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
@@ -26,7 +27,7 @@ func (s *session) completeSubmissions(fits func(*subject) bool) completion {
 		var names []string
 		for i := range list.Items {
 			submission := &list.Items[i]
-			if !given[submission.Name] && fits(&subject{submission: submission, record: glimpse(submission)}) {
+			if !given[submission.Name] && fits(&subject{inbox.Subject{Submission: submission, Record: glimpse(submission)}}) {
 				names = append(names, submission.Name+"\t"+standing(submission))
 			}
 		}

@@ -166,7 +166,7 @@ func (o *decide) decideAll(ctx context.Context, subjects []*subject) error {
 
 // say words what came of one decision: a line, or an error with the exit code.
 func (o *decide) say(subject *subject, result made) (string, error) {
-	name := titled(subject.name.Name)
+	name := titled(subject.Name.Name)
 	if result.err != nil && result.decision == nil {
 		return "", result.err
 	}
@@ -186,7 +186,7 @@ func (o *decide) say(subject *subject, result made) (string, error) {
 		return "", failed(exitUnknown, "%s: the decision %s is made and waits: %s", name, decision.Name, decision.Status.Message)
 	default:
 		return "", failed(exitUnknown, "%s: the decision %s is made and not judged yet: is the operator running, or does somebody have to do something else first? See: kubectl taskonce explain %s -n %s",
-			name, decision.Name, subject.name.Name, subject.name.Namespace)
+			name, decision.Name, subject.Name.Name, subject.Name.Namespace)
 	}
 }
 

@@ -32,7 +32,7 @@ kubectl taskonce approve refund-order-1001 --reason="The parcel came back undama
 
 # Approve all that wait in a namespace; a preview is shown first
 kubectl taskonce approve --all -n shop --reason="Checked against the returns list."`,
-		fits: (*subject).awaitsApproval,
+		fits: func(s *subject) bool { return s.AwaitsApproval() },
 	},
 	{
 		action: v1alpha1.DecisionCancel, verb: "cancel", done: "cancelled",
@@ -55,7 +55,7 @@ its approval stays ended, and so does what never was valid (InvalidName, Invalid
 		example: `# All whose receiver was down for too long
 kubectl taskonce retry --field-selector=status.reason=RetriesExhausted -n shop --reason="The receiver is back."`,
 		fits: func(s *subject) bool {
-			return s.submission != nil && s.action() != nil && s.phase() == v1alpha1.PhaseFailed && !s.action().Unapproved
+			return s.Submission != nil && s.Action() != nil && s.phase() == v1alpha1.PhaseFailed && !s.Action().Unapproved
 		},
 	},
 	{
@@ -81,14 +81,14 @@ Failed/ConfirmedNotApplied, and retry may follow.`,
 apply the effect for it once more. The released submission keeps its result, and replays it.`,
 		example: `kubectl taskonce release award-42-stu-7 --reason="The award was revoked by hand, and is to be given again."`,
 		fits: func(s *subject) bool {
-			return s.phase() == v1alpha1.PhaseSuccess && s.action() != nil && s.action().Claim != "" && s.action().DuplicateOf == ""
+			return s.phase() == v1alpha1.PhaseSuccess && s.Action() != nil && s.Action().Claim != "" && s.Action().DuplicateOf == ""
 		},
 	},
 }
 
 // doubtful reports whether there is something to confirm.
 func doubtful(s *subject) bool {
-	return s.inDoubt() && !s.action().Attempt.Open()
+	return s.inDoubt() && !s.Action().Attempt.Open()
 }
 
 // decisionCalled returns the command for an action.

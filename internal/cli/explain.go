@@ -83,11 +83,11 @@ func (c *cluster) story(ctx context.Context, arg string) (*story, error) {
 
 func (s *story) objects() []client.Object {
 	var all []client.Object
-	if s.submission != nil {
-		all = append(all, s.submission)
+	if s.Submission != nil {
+		all = append(all, s.Submission)
 	}
-	if s.record != nil {
-		all = append(all, s.record)
+	if s.Record != nil {
+		all = append(all, s.Record)
 	}
 	for i := range s.decisions {
 		all = append(all, &s.decisions[i])

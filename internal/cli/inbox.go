@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 )
 
 func newInbox(s *session) *cobra.Command {
@@ -78,10 +79,7 @@ func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, erro
 	there := map[types.NamespacedName]bool{}
 	for _, submission := range slices.Concat(submissions.Items, begun.Items) {
 		there[client.ObjectKeyFromObject(&submission)] = true
-		_, asks := personal[submission.Status.Reason]
-		// After an edit of its effect, what was approved and is between attempts asks again; and the holder of a business
-		// key may have been deleted.
-		if asks || submission.Status.Reason == v1alpha1.ReasonRetrying || submission.Status.Reason == v1alpha1.ReasonBusinessKeyHeld {
+		if reason := submission.Status.Reason; inbox.Asks(reason) != "" || inbox.MayAsk(reason) {
 			candidates = append(candidates, submission)
 		}
 	}
@@ -89,25 +87,21 @@ func (c *cluster) inbox(ctx context.Context, namespace string) ([]*subject, erro
 	if err != nil {
 		return nil, err
 	}
-	waiting := slices.DeleteFunc(all, func(s *subject) bool { return s.waitsFor() == "" })
+	waiting := slices.DeleteFunc(all, func(s *subject) bool { return s.WaitsFor() == "" })
 	left, err := c.leftBehind(ctx, namespace, there)
 	waiting = append(waiting, left...)
 	slices.SortStableFunc(waiting, func(a, b *subject) int {
-		if byTime := a.since().Compare(b.since()); byTime != 0 {
+		if byTime := a.Since().Compare(b.Since()); byTime != 0 {
 			return byTime
 		}
-		return strings.Compare(a.name.String(), b.name.String())
+		return strings.Compare(a.Name.String(), b.Name.String())
 	})
 	return waiting, err
 }
 
-// asking finds the records of actions that wait for a person, and of few others: what goes on or expires by itself has a
-// due time, and claims name no submission.
-const asking = v1alpha1.LabelSubmission + ",!" + v1alpha1.LabelDue
-
 // leftBehind returns actions that ask although their submission is gone. Those that are there are not read once more.
 func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[types.NamespacedName]bool) ([]*subject, error) {
-	selector, err := labels.Parse(asking)
+	selector, err := labels.Parse(inbox.Candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +112,10 @@ func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[ty
 	var left []*subject
 	for i := range records.Items {
 		record := &records.Items[i]
-		action := record.Spec.Action
-		if action == nil || action.Reason != v1alpha1.ReasonOutcomeUnknown {
+		if !inbox.Abandoned(record) {
 			continue
 		}
-		name := types.NamespacedName{Namespace: record.Namespace, Name: action.Submission.Name}
+		name := types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.Action.Submission.Name}
 		if there[name] {
 			continue
 		}
@@ -131,52 +124,19 @@ func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[ty
 			return nil, err
 		}
 		if err != nil {
-			left = append(left, &subject{name: name, record: record})
+			left = append(left, &subject{inbox.Subject{Name: name, Record: record}})
 		}
 	}
 	return left, nil
 }
 
-// waitsFor says what a person has to do, in a few words; nothing: it goes on by itself.
-func (s *subject) waitsFor() string {
-	what, ok := personal[s.reason()]
-	switch {
-	case ok:
-		return what
-	case s.holder.stuck:
-		return "its business key, whose holder was deleted"
-	case s.awaitsApproval() && s.neverApproved():
-		return personal[v1alpha1.ReasonAwaitingApproval]
-	case s.awaitsApproval():
-		return "an approval of the edited template"
-	default:
-		return ""
-	}
-}
-
-// since is from when on it waits: the last change of a condition, or else the creation.
-func (s *subject) since() time.Time {
-	if s.submission == nil {
-		if started := s.action().StartedAt; started != nil {
-			return started.Time
-		}
-		return s.record.CreationTimestamp.Time
-	}
-	for _, condition := range s.submission.Status.Conditions {
-		if condition.Type == v1alpha1.ConditionStalled {
-			return condition.LastTransitionTime.Time
-		}
-	}
-	return s.submission.CreationTimestamp.Time
-}
-
 func objectsOf(waiting []*subject) []client.Object {
 	var all []client.Object
 	for _, s := range waiting {
-		if s.submission != nil {
-			all = append(all, s.submission)
+		if s.Submission != nil {
+			all = append(all, s.Submission)
 		} else {
-			all = append(all, s.record)
+			all = append(all, s.Record)
 		}
 	}
 	return all
@@ -186,7 +146,7 @@ func writeInbox(w io.Writer, waiting []*subject, now time.Time) error {
 	err := table(w, func(row func(...any)) {
 		row("NAMESPACE", "NAME", "WAITS", "REASON", "FOR")
 		for _, s := range waiting {
-			row(s.name.Namespace, s.name.Name, duration.HumanDuration(now.Sub(s.since())), s.reason(), s.waitsFor())
+			row(s.Name.Namespace, s.Name.Name, duration.HumanDuration(now.Sub(s.Since())), s.Reason(), s.WaitsFor())
 		}
 	})
 	fmt.Fprintf(w, "\nFor the story of one, and the commands: kubectl taskonce explain NAME -n NAMESPACE\n")

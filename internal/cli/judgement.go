@@ -55,9 +55,9 @@ func (o *decide) one(ctx context.Context, subject *subject) made {
 // decision returns it without a name. What it names is what was read.
 func (o *decide) decision(subject *subject) (*v1alpha1.TaskDecision, error) {
 	decision := &v1alpha1.TaskDecision{
-		ObjectMeta: metav1.ObjectMeta{Namespace: subject.name.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Namespace: subject.Name.Namespace},
 		Spec: v1alpha1.TaskDecisionSpec{
-			Submission: subject.name.Name, UID: subject.uid(), Attempt: subject.attempt(), Action: o.kind.action, Reason: o.reason,
+			Submission: subject.Name.Name, UID: subject.uid(), Attempt: subject.attempt(), Action: o.kind.action, Reason: o.reason,
 		},
 	}
 	if o.kind.action == v1alpha1.DecisionApprove {
@@ -79,14 +79,14 @@ func (o *decide) decision(subject *subject) (*v1alpha1.TaskDecision, error) {
 
 // pinned returns the digest that an approval names.
 func (o *decide) pinned(subject *subject) (string, error) {
-	digest := subject.effectDigest()
+	digest := subject.EffectDigest()
 	if digest == "" {
 		return "", fmt.Errorf("%s: what it would approve is not known: the template %q is missing, or the operator has not looked at its latest edit yet; see: kubectl get tasktemplate %s -n %s -o wide",
-			titled(subject.name.Name), subject.templateName(), subject.templateName(), subject.name.Namespace)
+			titled(subject.Name.Name), subject.TemplateName(), subject.TemplateName(), subject.Name.Namespace)
 	}
 	const prefix = "sha256:"
 	if wanted := strings.TrimPrefix(o.digest, prefix); !strings.HasPrefix(strings.TrimPrefix(digest, prefix), wanted) {
-		return "", failed(exitRefused, "%s not approved: the effect of the template %q is another one now, with the digest %s: look at it again", titled(subject.name.Name), subject.templateName(), digest)
+		return "", failed(exitRefused, "%s not approved: the effect of the template %q is another one now, with the digest %s: look at it again", titled(subject.Name.Name), subject.TemplateName(), digest)
 	}
 	return digest, nil
 }
@@ -119,7 +119,7 @@ func (o *decide) create(ctx context.Context, subject *subject, decision *v1alpha
 // decisionName is the same for the same decision about the same attempt.
 func decisionName(subject *subject, decision *v1alpha1.TaskDecision, try int) string {
 	var retries int32
-	if action := subject.action(); action != nil {
+	if action := subject.Action(); action != nil {
 		retries = action.Retries
 	}
 	spec := &decision.Spec

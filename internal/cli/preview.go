@@ -33,7 +33,7 @@ func (o *decide) preview(subjects []*subject, skipped int) error {
 	err := table(o.ErrOut, func(row func(...any)) {
 		row("NAMESPACE", "NAME", "STATE", "ATTEMPT", "TEMPLATE", "PARAMETERS")
 		for _, s := range subjects {
-			row(s.name.Namespace, s.name.Name, s.standing(), s.attempt(), s.templateName(), cut(s.parameters(), 60))
+			row(s.Name.Namespace, s.Name.Name, s.standing(), s.attempt(), s.TemplateName(), cut(s.parameters(), 60))
 		}
 	})
 	fmt.Fprintln(o.ErrOut)
@@ -46,10 +46,10 @@ func (o *decide) preview(subjects []*subject, skipped int) error {
 // parameters on one line.
 func (s *subject) parameters() string {
 	switch {
-	case s.submission != nil && len(s.submission.Spec.Parameters.Raw) > 0:
-		return oneLine(s.submission.Spec.Parameters.Raw)
-	case s.submission == nil && s.action().Parameters != nil:
-		return oneLine(s.action().Parameters.Raw)
+	case s.Submission != nil && len(s.Submission.Spec.Parameters.Raw) > 0:
+		return oneLine(s.Submission.Spec.Parameters.Raw)
+	case s.Submission == nil && s.Action().Parameters != nil:
+		return oneLine(s.Action().Parameters.Raw)
 	default:
 		return "{}"
 	}

@@ -46,18 +46,18 @@ kubectl taskonce result award-42-stu-7 | jq .receipt`,
 // result returns the result as JSON on one line, or what there is instead of one.
 func (s *subject) result() (string, error) {
 	var raw *apiextensionsv1.JSON
-	if s.submission != nil {
-		if err := endOf(s.submission); err != nil {
+	if s.Submission != nil {
+		if err := endOf(s.Submission); err != nil {
 			return "", err
 		}
-		raw = s.submission.Status.Result
+		raw = s.Submission.Status.Result
 	} else {
-		action := s.action()
+		action := s.Action()
 		switch action.Phase {
 		case v1alpha1.PhaseFailed:
-			return "", failed(exitFailed, "%s is Failed (%s): %s", s.name.Name, action.Reason, action.Message)
+			return "", failed(exitFailed, "%s is Failed (%s): %s", s.Name.Name, action.Reason, action.Message)
 		case v1alpha1.PhaseProcessing:
-			return "", failed(exitUnknown, "%s has not finished (%s): %s", s.name.Name, s.standing(), action.Message)
+			return "", failed(exitUnknown, "%s has not finished (%s): %s", s.Name.Name, s.standing(), action.Message)
 		}
 		raw = action.Result
 	}

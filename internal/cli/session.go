@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 	"github.com/taskonce/taskonce/pkg/submit"
 )
 
@@ -33,8 +33,8 @@ type cluster struct {
 	namespace string
 	// explicit says that the flag was given.
 	explicit bool
-	// templates are those that were read, by namespace and name: functions that read one once.
-	templates sync.Map
+	// reader reads what is known of actions.
+	reader *inbox.Reader
 }
 
 var scheme = newScheme()
@@ -62,7 +62,7 @@ func (s *session) connect() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{api: api}
+	c := &cluster{api: api, reader: &inbox.Reader{API: api}}
 	c.namespace, c.explicit, err = s.flags.ToRawKubeConfigLoader().Namespace()
 	return c, err
 }

@@ -43,26 +43,26 @@ func (s *story) head(now time.Time) [][2]string {
 			lines = append(lines, [2]string{name + ":", value})
 		}
 	}
-	add("Submission", s.name.Namespace+"/"+s.name.Name)
-	if s.submission == nil {
-		add("Deleted", "yes; its record "+s.record.Name+" answers")
+	add("Submission", s.Name.Namespace+"/"+s.Name.Name)
+	if s.Submission == nil {
+		add("Deleted", "yes; its record "+s.Record.Name+" answers")
 	}
-	if key := s.key(); key != s.name.Name {
+	if key := s.key(); key != s.Name.Name {
 		add("Key", key)
 	}
-	add("Template", s.templateName())
+	add("Template", s.TemplateName())
 	add("Parameters", s.parameters())
 	add("State", s.standing())
-	if action := s.action(); action != nil {
+	if action := s.Action(); action != nil {
 		add("Business key", action.BusinessKey)
 		add("Submitted by", action.Submitter)
 	}
-	if s.submission != nil {
-		add("Duplicate of", s.submission.Status.DuplicateOf)
-		if at := s.submission.Status.ExpiresAt; at != nil {
+	if s.Submission != nil {
+		add("Duplicate of", s.Submission.Status.DuplicateOf)
+		if at := s.Submission.Status.ExpiresAt; at != nil {
 			add("Answers for", duration.HumanDuration(at.Sub(now))+" more")
 		}
-		if result := s.submission.Status.Result; result != nil {
+		if result := s.Submission.Status.Result; result != nil {
 			add("Result", cut(oneLine(result.Raw), 100))
 		}
 	}
@@ -70,19 +70,19 @@ func (s *story) head(now time.Time) [][2]string {
 }
 
 func (s *story) key() string {
-	if s.submission != nil {
-		return s.submission.Key()
+	if s.Submission != nil {
+		return s.Submission.Key()
 	}
-	return s.record.Spec.Key
+	return s.Record.Spec.Key
 }
 
 // message is the sentence that says why it is where it is.
 func (s *story) message() string {
 	var message string
-	if s.submission != nil {
-		message = s.submission.Status.Message
+	if s.Submission != nil {
+		message = s.Submission.Status.Message
 	} else {
-		message = s.action().Message
+		message = s.Action().Message
 	}
 	if message == "" {
 		return "the operator has not looked at it yet"
@@ -93,14 +93,14 @@ func (s *story) message() string {
 // events are its submission, its attempts and the decisions about it.
 func (s *story) events(now time.Time) []string {
 	var lines []string
-	if s.submission != nil {
+	if s.Submission != nil {
 		replayed := ""
-		if s.submission.Status.Replayed {
+		if s.Submission.Status.Replayed {
 			replayed = ", after an earlier submission of this key was deleted; the record answers"
 		}
-		lines = append(lines, "submitted "+ago(now, s.submission.CreationTimestamp.Time)+replayed)
+		lines = append(lines, "submitted "+ago(now, s.Submission.CreationTimestamp.Time)+replayed)
 	}
-	if action := s.action(); action != nil {
+	if action := s.Action(); action != nil {
 		for i := range action.History {
 			lines = append(lines, tellAttempt(now, &action.History[i]))
 		}
@@ -111,8 +111,8 @@ func (s *story) events(now time.Time) []string {
 	for i := range s.decisions {
 		lines = append(lines, tellDecision(now, &s.decisions[i]))
 	}
-	if s.submission != nil && s.submission.Status.CompletedAt != nil {
-		lines = append(lines, "ended as "+s.standing()+" "+ago(now, s.submission.Status.CompletedAt.Time))
+	if s.Submission != nil && s.Submission.Status.CompletedAt != nil {
+		lines = append(lines, "ended as "+s.standing()+" "+ago(now, s.Submission.Status.CompletedAt.Time))
 	}
 	return lines
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/inbox"
 )
 
 const (
@@ -36,8 +37,8 @@ func TestStories(t *testing.T) {
 			is(success, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied"), ended,
 			decided(v1alpha1.DecisionConfirmApplied, v1alpha1.DecisionApplied, "done", "ben"),
 			func(s *story) {
-				s.submission.Spec.IdempotencyKey = "refund:1001"
-				s.submission.Status.Result = &apiextensionsv1.JSON{Raw: []byte("{\n  \"receipt\": 17\n}")}
+				s.Submission.Spec.IdempotencyKey = "refund:1001"
+				s.Submission.Status.Result = &apiextensionsv1.JSON{Raw: []byte("{\n  \"receipt\": 17\n}")}
 			}),
 		"retrying": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "it is tried again"), under(digest),
 			journal(func(a *v1alpha1.Action) {
@@ -67,7 +68,7 @@ func TestStories(t *testing.T) {
 
 func TestInboxAsATable(t *testing.T) {
 	stalled := func(s *story) {
-		s.submission.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionStalled, LastTransitionTime: before(180e9)}}
+		s.Submission.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionStalled, LastTransitionTime: before(180e9)}}
 	}
 	waiting := []*subject{
 		told(is(pending, v1alpha1.ReasonAwaitingApproval, "")).subject,
@@ -87,8 +88,8 @@ func TestInboxAsATable(t *testing.T) {
 func TestWhatWaitsForAPerson(t *testing.T) {
 	for reason, phase := range reasons(t) {
 		s := told(begun(v1alpha1.OutcomeNotApplied, ""), is(phase, reason, "")).subject
-		_, asks := personal[reason]
-		if got := s.waitsFor() != ""; got != asks {
+		asks := inbox.Asks(reason) != ""
+		if got := s.WaitsFor() != ""; got != asks {
 			t.Errorf("%s: in the inbox: %v", reason, got)
 		}
 		if asks && phase.Terminal() {
@@ -105,7 +106,7 @@ func TestEveryReasonHasAdvice(t *testing.T) {
 	}
 	for reason, phase := range reasons(t) {
 		for _, s := range []*story{told(is(phase, reason, "")), told(begun(v1alpha1.OutcomeUnknown, ""), is(phase, reason, "")), told(begun(v1alpha1.OutcomeNotApplied, ""), is(phase, reason, ""), gone)} {
-			if s.submission == nil && phase == pending {
+			if s.Submission == nil && phase == pending {
 				continue // a record is never Pending
 			}
 			all := advise(s.subject)
