@@ -168,7 +168,7 @@ func (w *world) mayWait(name string) bool {
 	s, r := w.submissionOf(name), w.recordOf(name)
 	switch {
 	case r == nil:
-		return w.templateOf() == nil || s.DeletionTimestamp != nil || s.Status.Reason == v1alpha1.ReasonAwaitingApproval
+		return w.templateOf() == nil || s.DeletionTimestamp != nil || s.Status.Reason == v1alpha1.ReasonAwaitingApproval || w.heldBack(s)
 	case w.templateOf() == nil, r.Spec.Action.Reason == v1alpha1.ReasonOutcomeUnknown:
 		return true
 	case r.Spec.Action.Unsettled || r.Spec.Action.Attempt.Open():
@@ -176,6 +176,8 @@ func (w *world) mayWait(name string) bool {
 	case s == nil || s.DeletionTimestamp != nil:
 		return true // nothing is in doubt, and nobody asks for it
 	case w.scenario.approval && r.Spec.Action.ApprovedDigest != w.digest():
+		return true
+	case r.Spec.Action.Attempt.Number == 0 && w.suspended(): // a Retry reopened what had never begun
 		return true
 	default:
 		return r.Spec.Action.Reason == v1alpha1.ReasonBusinessKeyHeld && w.holderWaits(name)

@@ -163,6 +163,26 @@ var seeded = []seed{
 		budget: budget{LoseReply: 1, ConfirmNot: 1}, faults: faults{decide: wordIsBelieved},
 	}, "I5"},
 	{0, scenario{
+		name: "notBefore is ignored", processes: 1, notBefore: tick, until: tick,
+		faults: faults{decide: notBeforeIgnored},
+	}, "notBefore"},
+	{0, scenario{
+		name: "notAfter is ignored", processes: 1, notAfter: tick, until: tick,
+		faults: faults{decide: notAfterIgnored},
+	}, "notAfter"},
+	{0, scenario{
+		name: "what waits for its business key has begun", processes: 1, keys: 2, businessKey: true, notAfter: tick, refuses: forGood, until: tick,
+		budget: budget{Refuse: 1}, faults: faults{decide: heldHasBegun},
+	}, "notAfter"},
+	{0, scenario{
+		name: "suspension is ignored", processes: 1,
+		budget: budget{Suspend: 1}, faults: faults{decide: suspensionIgnored},
+	}, "suspension"},
+	{0, scenario{
+		name: "suspension stops what has begun", processes: 1, refuses: forNow, maxAttempts: 2, until: tick,
+		budget: budget{Suspend: 1, Refuse: 1}, faults: faults{decide: suspensionStops},
+	}, "I9"},
+	{0, scenario{
 		name: "what is in doubt expires", processes: 1, recordTTL: tick, until: tick,
 		budget: budget{Delete: 1, LoseReply: 1}, faults: faults{decide: doubtExpires},
 	}, "I8"},

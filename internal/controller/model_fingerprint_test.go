@@ -79,6 +79,7 @@ func (b *budget) describe(l *line) {
 	for _, left := range []int{
 		b.Kill, b.LoseAnswer, b.LoseWrite, b.LoseReply, b.Refuse, b.CannotTell, b.Delete, b.Terminate, b.Recreate, b.Reuse, b.Edit,
 		b.Withdraw, b.Backup, b.Restore, b.Forget, b.Approve, b.Cancel, b.ConfirmApplied, b.ConfirmNot, b.Retry, b.Releases,
+		b.Suspend, b.Resume,
 	} {
 		l.numbers(int64(left))
 	}

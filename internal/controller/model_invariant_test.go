@@ -37,6 +37,7 @@ func (w *world) checkRecord(name string, action *v1alpha1.Action) {
 			w.violate("I9: the record of %s waits without a reason", name)
 		}
 	}
+	w.checkTooLate(name, action.Reason)
 	if action.DuplicateOf != "" {
 		w.checkDuplicate(name, action)
 	}
@@ -111,9 +112,8 @@ func (w *world) approved(name, digest string) bool {
 
 // checkStep checks what a process is about to do against what it knows.
 func (w *world) checkStep(p *process, step lifecycle.Step) {
-	s := p.pass.submission
-	if _, begins := step.(lifecycle.Begin); begins && (s == nil || s.DeletionTimestamp != nil) {
-		w.violate("deletion: an attempt of %s begins, and it is known that it is being deleted", p.pass.action.Name)
+	if begin, begins := step.(lifecycle.Begin); begins {
+		w.checkBegin(p, begin)
 	}
 }
 

@@ -33,6 +33,7 @@ func (w *world) peopleMoves(add func(move)) {
 			w.tell("somebody deletes the template")
 		})
 	}
+	w.suspensionMoves(add)
 }
 
 // clientMoves are what happens to a submission.

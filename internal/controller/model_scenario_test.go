@@ -35,6 +35,9 @@ type scenario struct {
 	recordTTL   time.Duration // 0: longer than the scenario
 	schema      string        // of the parameters
 
+	// What the submissions ask for; 0: nothing.
+	notBefore, notAfter time.Duration
+
 	smallRecords bool // the API server takes no record with a result
 
 	faults
@@ -74,6 +77,7 @@ func (s scenario) ready() *scenario {
 		submission := &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("k%d", i+1), Generation: 1}}
 		parameters := apiextensionsv1.JSON{Raw: fmt.Appendf(nil, `{"b":"one","n":%d}`, i)}
 		submission.Spec = v1alpha1.TaskSubmissionSpec{TemplateRef: v1alpha1.TemplateRef{Name: "t"}, Parameters: parameters}
+		submission.Spec.NotBefore, submission.Spec.NotAfter = s.at(s.notBefore), s.at(s.notAfter)
 		submission.Status = v1alpha1.TaskSubmissionStatus{Phase: v1alpha1.PhasePending, ObservedGeneration: -1}
 		s.submissions = append(s.submissions, submission)
 		s.recordKeys[submission.Name] = "record/" + v1alpha1.RecordName(submission.Name)
@@ -83,6 +87,14 @@ func (s scenario) ready() *scenario {
 		s.decide = lifecycle.Decide
 	}
 	return &s
+}
+
+// at is a time of the scenario; nil: none.
+func (s *scenario) at(after time.Duration) *metav1.Time {
+	if after == 0 {
+		return nil
+	}
+	return &metav1.Time{Time: modelEpoch.Add(after)}
 }
 
 func (s *scenario) newTemplate() *v1alpha1.TaskTemplate {

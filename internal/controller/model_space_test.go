@@ -140,6 +140,33 @@ var quick = []proof{
 		budget: budget{Forget: 1, Kill: 1},
 	}, 49939},
 	{scenario{
+		name: "not before one time and not after another, and a kill", processes: 1, receiver: answering, notBefore: tick, notAfter: 2 * tick, until: 2 * tick,
+		budget: budget{Kill: 1, LoseAnswer: 1},
+	}, 2753},
+	{scenario{
+		name: "two operators with stale caches, and a time that ends", processes: 2, stale: true, notAfter: tick, until: tick,
+	}, 13006},
+	{scenario{
+		name: "two keys and one business key, whose time ends while one holds it", processes: 1, keys: 2, businessKey: true, notAfter: tick, refuses: forGood, until: tick,
+		budget: budget{Refuse: 1, LoseReply: 1},
+	}, 3744},
+	{scenario{
+		name: "suspended and resumed, and a refusal", processes: 1, maxAttempts: 2, until: tick,
+		budget: budget{Suspend: 1, Resume: 1, Refuse: 1, LoseAnswer: 1},
+	}, 1700},
+	{scenario{
+		name: "two operators with stale caches, and a suspension", processes: 2, stale: true,
+		budget: budget{Suspend: 1},
+	}, 2370},
+	{scenario{
+		name: "suspended, cancelled and retried", processes: 1,
+		budget: budget{Suspend: 1, Resume: 1, Cancel: 1, Retry: 1},
+	}, 323},
+	{scenario{
+		name: "suspended until its time is over", processes: 1, notAfter: tick, until: 2 * tick,
+		budget: budget{Suspend: 1, Resume: 1, Delete: 1, Recreate: 1},
+	}, 4324},
+	{scenario{
 		name: "a result that the API server does not take", processes: 1, receiver: answering, smallRecords: true, until: 3 * tick,
 		budget: budget{LoseReply: 1},
 	}, 7877},

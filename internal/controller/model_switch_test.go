@@ -185,8 +185,9 @@ func rememberedForEver(o lifecycle.Observation) lifecycle.Step {
 
 func statusIgnored(o lifecycle.Observation) lifecycle.Step {
 	if o.Submission != nil && o.Record.Read && o.Record.Object == nil {
-		o.Submission = o.Submission.DeepCopy()
-		o.Submission.Status = v1alpha1.TaskSubmissionStatus{Phase: v1alpha1.PhasePending}
+		o = asked(o, func(s *v1alpha1.TaskSubmission) {
+			s.Status = v1alpha1.TaskSubmissionStatus{Phase: v1alpha1.PhasePending}
+		})
 	}
 	return lifecycle.Decide(o)
 }
@@ -200,6 +201,47 @@ func retryApproves(o lifecycle.Observation) lifecycle.Step {
 	return lifecycle.Decide(o)
 }
 
+// asked returns the observation with a copy of its submission, changed.
+func asked(o lifecycle.Observation, change func(*v1alpha1.TaskSubmission)) lifecycle.Observation {
+	if o.Submission != nil {
+		o.Submission = o.Submission.DeepCopy()
+		change(o.Submission)
+	}
+	return o
+}
+
+func notBeforeIgnored(o lifecycle.Observation) lifecycle.Step {
+	return lifecycle.Decide(asked(o, func(s *v1alpha1.TaskSubmission) { s.Spec.NotBefore = nil }))
+}
+
+func notAfterIgnored(o lifecycle.Observation) lifecycle.Step {
+	return lifecycle.Decide(asked(o, func(s *v1alpha1.TaskSubmission) { s.Spec.NotAfter = nil }))
+}
+
+// heldHasBegun takes what only waits for its business key for begun.
+func heldHasBegun(o lifecycle.Observation) lifecycle.Step {
+	if o.Record.Object != nil && o.Record.Object.Spec.Action.Reason == v1alpha1.ReasonBusinessKeyHeld {
+		return notAfterIgnored(o)
+	}
+	return lifecycle.Decide(o)
+}
+
+func suspensionIgnored(o lifecycle.Observation) lifecycle.Step {
+	if o.Template.Spec != nil {
+		o.Template.Spec = o.Template.Spec.DeepCopy()
+		o.Template.Spec.Suspend = false
+	}
+	return lifecycle.Decide(o)
+}
+
+func suspensionStops(o lifecycle.Observation) lifecycle.Step {
+	step := lifecycle.Decide(o)
+	if _, begins := step.(lifecycle.Begin); begins && o.Template.Spec != nil && o.Template.Spec.Suspend {
+		return lifecycle.Wait{}
+	}
+	return step
+}
+
 func restoredIsBelieved(o lifecycle.Observation) lifecycle.Step {
 	o, action := recorded(o)
 	if o.Record.Object != nil {
@@ -209,11 +251,7 @@ func restoredIsBelieved(o lifecycle.Observation) lifecycle.Step {
 }
 
 func deletionIgnored(o lifecycle.Observation) lifecycle.Step {
-	if o.Submission != nil {
-		o.Submission = o.Submission.DeepCopy()
-		o.Submission.DeletionTimestamp = nil
-	}
-	return lifecycle.Decide(o)
+	return lifecycle.Decide(asked(o, func(s *v1alpha1.TaskSubmission) { s.DeletionTimestamp = nil }))
 }
 
 func differenceUntold(o lifecycle.Observation) lifecycle.Step {

@@ -31,8 +31,8 @@ import (
 //     until the settling time that the template states (at any time at all where none is stated), or not at all; its
 //     answer may be lost before or after.
 //   - People: they delete (at once or with a finalizer in between), apply again, apply another payload, edit and delete
-//     the template, delete a record, restore one from a backup, approve, cancel, retry, release, and say what became of
-//     an attempt; they look at the receiver first and tell the truth. Of one that is transactional they may say "not
+//     the template, suspend and resume it, delete a record, restore one from a backup, approve, cancel, retry, release,
+//     and say what became of an attempt; they look at the receiver first and tell the truth. Of one that is transactional they may say "not
 //     applied" at any time.
 //   - Time: it moves in ticks, and every duration of a scenario is a multiple of one.
 //
@@ -45,8 +45,8 @@ import (
 //
 // What is left out: more than two processes and two keys; limits and bulkheads (they only delay); wake-ups (a process
 // may look at anything at any moment, so a wake-up that is never sent is not found here); receivers that take an action
-// on and finish it later (InProgress); notBefore, notAfter and suspension; refused
-// credentials; the removal of finished submissions by the operator; clocks of different speed. The reads and
+// on and finish it later (InProgress), among them Jobs; refused credentials; the removal of finished submissions by the
+// operator; clocks of different speed. The reads and
 // writes of one step of a pass (a live look and a delete, a record and its second try without the result) are one
 // step here; the steps of a pass are interleaved with everything.
 const tick = 5 * time.Second
@@ -88,6 +88,7 @@ type budget struct {
 	Delete, Terminate, Recreate, Reuse, Edit, Withdraw           int
 	Backup, Restore, Forget                                      int
 	Approve, Cancel, ConfirmApplied, ConfirmNot, Retry, Releases int
+	Suspend, Resume                                              int
 }
 
 // event is one step of the story that led to a state.
