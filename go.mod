@@ -45,7 +45,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/go-jose/go-jose/v4 v4.1.4
+require (
+	github.com/KimMachineGun/automemlimit v1.0.1
+	github.com/go-jose/go-jose/v4 v4.1.4
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect
@@ -105,6 +108,7 @@ require (
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/monochromegane/go-gitignore v0.0.0-20200626010858-205db1a8cc00 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/prometheus/procfs v0.21.1 // indirect

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -45,6 +46,7 @@ func main() {
 		return
 	}
 	ctrl.SetLogger(options.logger())
+	limitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)

@@ -26,7 +26,7 @@ func (b *block) add(name string, cells ...string) {
 
 func (r Results) blocks() []block {
 	return []block{
-		r.rates(), r.latencies(), r.ways(), r.processors(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.goals(),
+		r.rates(), r.latencies(), r.ways(), r.processors(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.replica(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.goals(),
 	}
 }
 
