@@ -94,6 +94,7 @@ export class Gateway {
       return { is: "lost", after: 0 };
     } finally {
       clearTimeout(timer);
+      late.abort(); // so nothing of this request stays with the given signal
     }
   }
 

@@ -5,7 +5,10 @@ const longestDelay = 10_000;
 export class Pause {
   #delay = firstDelay;
 
-  constructor(private readonly random: () => number) {}
+  constructor(
+    private readonly random: () => number,
+    private readonly longest = longestDelay,
+  ) {}
 
   /** Begins anew: something was heard. */
   reset(): void {
@@ -15,7 +18,7 @@ export class Pause {
   /** Resolves when it is time for another request; rejects when the signal aborts. */
   wait(after: number, wake: Wake, signal?: AbortSignal): Promise<void> {
     const delay = Math.max(after, this.#delay * (0.5 + this.random()));
-    this.#delay = Math.min(2 * this.#delay, longestDelay);
+    this.#delay = Math.min(2 * this.#delay, this.longest);
     return new Promise((resolve, reject) => {
       const end = (then: () => void): void => {
         clearTimeout(timer);

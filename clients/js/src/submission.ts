@@ -19,6 +19,9 @@ export interface Means {
   alone: <T>(name: string, signal: AbortSignal | undefined, run: () => Promise<T>) => Promise<T>;
 }
 
+/** The longest pause of a page that only reads, in milliseconds. */
+const longestWatch = 2_000;
+
 /** How to call off what waits. What was sent is not called off by it. */
 export interface Waiting {
   signal?: AbortSignal;
@@ -78,26 +81,32 @@ export class Submission {
    * gateway refuses to tell, as when the token has expired, it rejects with an UnknownError; called again, it goes on.
    */
   async wait({ signal }: Waiting = {}): Promise<View> {
-    let view = await this.submit({ ...(signal && { signal }) });
-    const pause = new Pause(this.means.random);
-    for (let lastId = ""; !finished(view); ) {
-      for await (const event of this.means.gateway.events(view.name, lastId, signal)) {
-        const seen = viewOf(event);
-        if (seen !== undefined) {
-          view = this.#arrive(seen);
-          lastId = event.id;
-          pause.reset();
-        }
-        if (finished(view) || event.type === "gone") {
-          break;
-        }
-      }
+    return this.#follow(await this.submit({ ...(signal && { signal }) }), signal);
+  }
+
+  /**
+   * Resolves as wait() does, and sends nothing: for a page that only reads. Until somebody has submitted the action, from
+   * whatever device, it asks, every few seconds. It rejects with a RefusedError where the gateway refuses to tell, with an
+   * OtherActionError where the key belongs to another action, and else as wait() does.
+   */
+  async watch({ signal }: Waiting = {}): Promise<View> {
+    const { gateway, random, wake } = this.means;
+    for (const pause = new Pause(random, longestWatch); this.state !== "submitted" || !this.view; ) {
+      const answer = await gateway.ask(this.key, await gateway.token(), signal);
       signal?.throwIfAborted();
-      if (!finished(view)) {
-        view = await this.#look(view, pause, signal);
+      switch (answer.is) {
+        case "there":
+          if (!standsFor(answer.view, this.action)) {
+            throw new OtherActionError(this.key, answer.view);
+          }
+          return this.#follow(this.#arrive(answer.view), signal);
+        case "refused":
+        case "other":
+          throw this.#entry.doubt ? new UnknownError(this.key, answer.problem) : new RefusedError(answer.problem);
       }
+      await pause.wait("after" in answer ? answer.after : 0, wake, signal);
     }
-    return view;
+    return this.#follow(this.view, signal);
   }
 
   /** Forgets the key, as when the page has shown the outcome. What was sent is not undone. */
@@ -184,6 +193,29 @@ export class Submission {
   /** Says whether even the record of what was sent may have expired. A clock that was set back tells no age, either. */
   #old(): boolean {
     return !(Math.abs(Date.now() - (this.#entry.sentAt ?? Number.NaN)) <= this.means.maxAge);
+  }
+
+  /** Resolves when a submission that is there has finished. */
+  async #follow(view: View, signal: AbortSignal | undefined): Promise<View> {
+    const pause = new Pause(this.means.random);
+    for (let lastId = ""; !finished(view); ) {
+      for await (const event of this.means.gateway.events(view.name, lastId, signal)) {
+        const seen = viewOf(event);
+        if (seen !== undefined) {
+          view = this.#arrive(seen);
+          lastId = event.id;
+          pause.reset();
+        }
+        if (finished(view) || event.type === "gone") {
+          break;
+        }
+      }
+      signal?.throwIfAborted();
+      if (!finished(view)) {
+        view = await this.#look(view, pause, signal);
+      }
+    }
+    return view;
   }
 
   /** Asks for a submission that cannot be followed, or is said to be gone. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GoneError, MemoryStore, UnknownError, type View } from "../src/index.js";
+import { GoneError, MemoryStore, OtherActionError, RefusedError, UnknownError, type View } from "../src/index.js";
 import { events } from "../src/sse.js";
 import { action, FakeGateway, page } from "./gateway.js";
 
@@ -88,6 +88,61 @@ describe("wait", () => {
     gateway.phase = "Success";
     expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
     expect(gateway.log.map(({ method, path }) => method + path.replace(/\?.*/, "?"))).toEqual(["POST", "GET/name-of-task:42:stu-7/events", "GET/name-of-task:42:stu-7", "GET?", "POST"].map((line) => line.replaceAll(/(?<=name-of-)task:42:stu-7/g, "task%3A42%3Astu-7")));
+  });
+});
+
+describe("watch", () => {
+  it("asks until another device has submitted it, and follows it to its outcome", async () => {
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    const outcome = submission.watch();
+    gateway.faults = ["none", "cut before", "503", "429", "portal"];
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([submission.state, gateway.created]).toEqual(["idle", []]);
+    await page(gateway, new MemoryStore()).submission(action).submit();
+    gateway.events = () => stream(told(1, "Processing"), told(2, "Success"));
+    expect(await settle(outcome)).toMatchObject({ phase: "Success" });
+    expect([submission.state, gateway.created]).toEqual(["submitted", [action.key]]);
+    expect(gateway.log.filter(({ method }) => method === "POST"), "the reader sends nothing").toHaveLength(1);
+  });
+
+  it("asks every few seconds, however long nobody submits it", async () => {
+    const leave = new AbortController();
+    const left = page(gateway, new MemoryStore()).submission(action).watch({ signal: leave.signal });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(gateway.log.length).toBeGreaterThan(25);
+    leave.abort(new Error("left"));
+    await expect(left).rejects.toThrow("left");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(gateway.log.length).toBeLessThan(35);
+  });
+
+  it("knows what this browser knows already", async () => {
+    gateway.phase = "Success";
+    const store = new MemoryStore();
+    await settle(page(gateway, store).submission(action).submit());
+    expect(await settle(page(gateway, store).submission(action).watch())).toMatchObject({ phase: "Success" });
+    expect(gateway.methods()).toBe("POST");
+  });
+
+  it("says what is refused, and whose the key is, and changes no state", async () => {
+    gateway.refusal = { status: 403, type: "forbidden" };
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await expect(settle(submission.watch())).rejects.toBeInstanceOf(RefusedError);
+    gateway.refusal = undefined;
+    await settle(page(gateway, new MemoryStore()).submission({ ...action, parameters: {} }).submit());
+    await expect(settle(submission.watch())).rejects.toBeInstanceOf(OtherActionError);
+    expect(submission.state).toBe("idle");
+  });
+
+  it("does not take a refusal for news of what is in doubt", async () => {
+    gateway.faults = ["cut after"];
+    gateway.onRequest = () => {
+      gateway.refusal = gateway.log.length > 1 ? { status: 401, type: "unauthenticated" } : undefined;
+    };
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await expect(settle(submission.submit())).rejects.toBeInstanceOf(UnknownError);
+    await expect(settle(submission.watch())).rejects.toBeInstanceOf(UnknownError);
+    expect(submission.state).toBe("unknown");
   });
 });
 
