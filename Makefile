@@ -1,5 +1,5 @@
-# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB, Prometheus and Node, which are
-# installed from Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
+# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB, Prometheus, Node and Chromium,
+# which are installed from Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
 # downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
@@ -19,6 +19,10 @@ CONTROLLER_GEN := go tool -modfile=hack/tools/go.mod controller-gen
 GOLANGCI_LINT := go tool -modfile=hack/lint/go.mod golangci-lint
 KUSTOMIZE := go tool -modfile=hack/tools/go.mod kustomize
 CONTROL_PLANE := hack/controlplane/ensure.sh
+
+# What npm has installed from a package-lock.json.
+NODE_MODULES := clients/js/node_modules/.package-lock.json
+PLAYWRIGHT := test/web/node_modules/.package-lock.json
 
 ##@ General
 
@@ -49,6 +53,12 @@ picture: controlplane prometheus ## The same, and draw the dashboard that the RE
 .PHONY: dev
 dev: controlplane ## Run control plane, operator and receiver until Ctrl-C; the state is kept between runs.
 	@go build -o bin/dev ./test/dev && exec bin/dev
+
+LISTEN ?= 127.0.0.1:8088
+
+.PHONY: demo-web
+demo-web: controlplane $(NODE_MODULES) ## Run the example application with gateways until Ctrl-C: pages whose networks you break, and the ledger beside them.
+	@go build -o bin/demoweb ./test/demoweb && exec bin/demoweb --listen $(LISTEN)
 
 ##@ Development
 
@@ -94,11 +104,11 @@ verify: vet lint ## Check everything that needs no test: generated files, format
 
 # What imports the harness needs a control plane; everything else is a unit test.
 CONTROL_PLANE_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./... \
-	| awk '/taskonce\/test\/harness/ || $$1 ~ /\/test\/harness$$/ {print $$1}')
-UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES),$(shell go list ./...))
+	| awk '(/taskonce\/test\/harness/ || $$1 ~ /\/test\/harness$$/) && $$1 !~ /\/test\/web$$/ {print $$1}')
+UNIT_PACKAGES = $(filter-out $(CONTROL_PLANE_PACKAGES) %/test/web,$(shell go list ./...))
 
 .PHONY: test
-test: test-unit test-js test-model conform replay test-integration ## Run all tests.
+test: test-unit test-js test-model conform replay test-integration test-web ## Run all tests.
 
 .PHONY: test-unit
 test-unit: databases ## Run the tests that need no control plane.
@@ -108,11 +118,9 @@ test-unit: databases ## Run the tests that need no control plane.
 conform: controlplane databases ## Run the conformance suite against every effect, and draw the table effect × case.
 	go test -race -json -run '^TestConformance$$' ./internal/effect/... | go run ./test/conformance
 
-NODE_MODULES = clients/js/node_modules/.package-lock.json
-
-$(NODE_MODULES): clients/js/package-lock.json
+%/node_modules/.package-lock.json: %/package-lock.json
 	@hack/node/ensure.sh
-	cd clients/js && npm ci --ignore-scripts --no-audit --no-fund
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 .PHONY: test-js
@@ -140,6 +148,16 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 .PHONY: test-integration
 test-integration: controlplane databases prometheus $(NODE_MODULES) ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 2 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
+
+TEST_WEB = go test -race -count=1 -timeout 10m -parallel 2
+
+.PHONY: test-web
+test-web: controlplane chromium $(NODE_MODULES) $(PLAYWRIGHT) ## Use the example application in a real browser: each fault, reloads, tabs, devices; counts the effects.
+	$(TEST_WEB) ./test/web
+
+.PHONY: screenshots
+screenshots: controlplane chromium $(NODE_MODULES) $(PLAYWRIGHT) ## Draw the pictures of pages in docs anew.
+	TASKONCE_PICTURES=$(CURDIR)/docs $(TEST_WEB) -run '^TestPictures$$' ./test/web
 
 KILLS ?= 100
 
@@ -202,6 +220,10 @@ databases: ## Make sure that PostgreSQL and MariaDB are installed; the tests sta
 .PHONY: prometheus
 prometheus: ## Make sure that Prometheus and promtool are installed; the tests start a server of their own.
 	@hack/prometheus/ensure.sh
+
+.PHONY: chromium
+chromium: ## Make sure that Chromium is installed, for the tests in a real browser.
+	@hack/chromium/ensure.sh
 
 ##@ Build
 

@@ -1,0 +1,109 @@
+// A person's page with taskonce: it shows the client's states, and says nothing that the client does not know.
+import { buildKey, Client } from "/client/index.js";
+import { patience, points, settings, student, task, version } from "./school.js";
+
+export const steps = { idle: "Not sent", submitting: "Sending", unknown: "Unknown", submitted: "Handed in" };
+
+/** When a page that only reads asks again what it was not told, in milliseconds. */
+const later = 1000;
+
+/** Opens the page of a person, who sends over a network; tell is called after each change. */
+export function open(who, traffic, tell) {
+  const client = new Client({
+    url: `${location.origin}/networks/${task}/${who}/gateway`,
+    namespace: settings.namespace,
+    user: `${settings.people[who].sub}@${settings.run}`,
+    token: tokens(who),
+    timeout: patience,
+    fetch: traffic.fetch,
+  });
+  const submission = client.submission({
+    key: buildKey("task_submit", task, student, version),
+    template: "award-homework",
+    parameters: { taskId: task, studentId: student, submitVersion: version, points },
+  });
+  let problem;
+  const reading = new AbortController();
+  const sent = new Error("it is sent now, and no longer only read");
+
+  /** Reads what others do, also after the gateway has refused to tell for a while. */
+  const read = async () => {
+    for (;;) {
+      try {
+        return await submission.watch({ signal: reading.signal });
+      } catch (error) {
+        reading.signal.throwIfAborted();
+        problem = error;
+        tell();
+        await new Promise((resolve) => setTimeout(resolve, later));
+      }
+    }
+  };
+
+  const follow = (outcome) => {
+    problem = undefined;
+    outcome.catch((error) => {
+      if (error !== sent) {
+        problem = error;
+        tell();
+      }
+    });
+    tell();
+  };
+  submission.onChange(tell);
+  follow(submission.state === "idle" || submission.state === "failed" ? read() : submission.wait());
+
+  return {
+    /** Hands it in. It may be called as often as anybody likes. */
+    press() {
+      reading.abort(sent);
+      follow(submission.wait());
+    },
+    look: () => ({ state: submission.state, phase: submission.view?.phase, receipt: submission.view?.result?.receipt, ...words(submission, problem, traffic.silent) }),
+  };
+}
+
+function words({ state, view }, problem, silent) {
+  switch (state) {
+    case "submitting":
+      return { title: "Sending…", text: "Its key is kept already: a reload goes on, and does not begin anew." };
+    case "unknown":
+      return { title: "Unknown", text: problem ? `It may have been handed in, and nobody tells: ${detail(problem)} Press to ask again.` : "An answer was lost, so it may have been handed in. This page asks; it does not send it blindly." };
+    case "failed":
+      return { title: "Refused", text: `Nothing was handed in. ${problem ? detail(problem) : "Press to try again."}` };
+    case "submitted":
+      return outcome(view, problem);
+    default:
+      return { title: "Not handed in", text: silent ? "As far as this page knows: it gets no answer now." : problem ? detail(problem) : "By nobody, so far." };
+  }
+}
+
+function outcome({ phase, reason, message, result }, problem) {
+  switch (phase) {
+    case "Success":
+      return { title: `Done: ${points} points`, text: `Receipt ${result?.receipt}. Whoever asks, and whoever sends it again, gets this one.` };
+    case "Failed":
+      return { title: "It did not happen", text: message ?? reason };
+    default:
+      return { title: "Handed in", text: problem ? `${detail(problem)} Press to go on.` : "It is there, and is being carried out." };
+  }
+}
+
+function detail(error) {
+  const said = error.problem?.detail ?? error.message;
+  return `${said.charAt(0).toUpperCase()}${said.slice(1).replace(/\.$/, "")}.`;
+}
+
+/** Returns what fetches tokens, and keeps one while it is valid. */
+function tokens(who) {
+  let token;
+  let until = 0;
+  return async () => {
+    if (Date.now() > until) {
+      const answer = await (await fetch(`/token/${who}`)).json();
+      token = answer.token;
+      until = Date.now() + (answer.seconds / 2) * 1000;
+    }
+    return token;
+  };
+}

@@ -1,0 +1,67 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/taskonce/taskonce/test/harness"
+	"github.com/taskonce/taskonce/test/web/school"
+)
+
+var opened *school.School
+
+func TestMain(m *testing.M) {
+	harness.Main(func() (code int, err error) {
+		// An answer on a slow network comes when its page has given it up, and not before.
+		opened, err = school.Open(context.Background(), school.Options{Example: []string{"--slow=10m"}, Gateway: []string{"--rate=0"}})
+		defer func() { err = errors.Join(err, opened.Close()) }()
+		if err != nil {
+			return 1, err
+		}
+		return m.Run(), nil
+	})
+}
+
+// TestPages plays each file of tests in a browser of its own.
+func TestPages(t *testing.T) {
+	files, err := filepath.Glob("*.test.mjs")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there is nothing to play", err)
+	}
+	for i, file := range files {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			play(t, fmt.Sprintf("TASKS=%d", 1000*(i+1)), "--test-reporter=spec", file)
+		})
+	}
+}
+
+// TestPictures draws the pictures of the documents into TASKONCE_PICTURES, or somewhere, so that it works when it is wanted.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	pictures := os.Getenv("TASKONCE_PICTURES")
+	if pictures == "" {
+		pictures = t.TempDir()
+	}
+	play(t, "PICTURES="+pictures, "pictures.mjs")
+}
+
+func play(t *testing.T, environment string, arguments ...string) {
+	t.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("there is no chromium: make test-web installs it")
+	}
+	node := exec.CommandContext(t.Context(), "node", arguments...)
+	node.Env = append(os.Environ(), "SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium, environment)
+	if out, err := node.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	} else if testing.Verbose() {
+		t.Logf("%s", out)
+	}
+}
