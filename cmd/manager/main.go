@@ -27,6 +27,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
+	"github.com/taskonce/taskonce/internal/terse"
 )
 
 // version is set when a release is built.
@@ -94,6 +95,7 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		Scheme:                        scheme,
 		Cache:                         controller.CacheOptions(options.namespaces),
 		Client:                        controller.ClientOptions(),
+		NewClient:                     terse.NewClient,
 		Metrics:                       options.metrics(),
 		HealthProbeBindAddress:        options.probeAddress,
 		PprofBindAddress:              options.pprofAddress,

@@ -44,7 +44,7 @@ func setupWebhooks(mgr ctrl.Manager, options *options, plans *controller.Plans, 
 	}})
 	reader, live := mgr.GetClient(), mgr.GetAPIReader()
 	admission.Register(server,
-		&admission.Submissions{Cache: reader, Live: live, Records: &record.Store{Client: mgr.GetClient()}, Plans: plans, Tracer: tracer, Clock: clock.RealClock{}},
+		&admission.Submissions{Cache: reader, Live: live, Records: &record.Store{Client: mgr.GetClient()}, Plans: plans, Tracer: tracer, Clock: clock.RealClock{}, Recent: admission.NewRecent(clock.RealClock{})},
 		&admission.Decisions{Cache: reader, Live: live, Plans: plans},
 		&admission.Templates{Compilers: compilers, Reviewer: mgr.GetClient()},
 	)

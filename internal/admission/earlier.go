@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,6 +25,20 @@ type earlier struct {
 	// same says that it is the same action; otherwise differing names the fields that differ, as far as they are known.
 	same      bool
 	differing []string
+}
+
+// recently is how long an answer is good for whoever asks the same again: a stampede on one key reads its record once a
+// second. Only "the same action" is kept, which refuses nothing and decides nothing: the API server does.
+const recently = time.Second
+
+// recentAnswers bounds how many are kept.
+const recentAnswers = 1024
+
+type question struct{ namespace, key, payload string }
+
+// NewRecent returns where answers are kept.
+func NewRecent(clock cache.Clock) *cache.LRUExpireCache {
+	return cache.NewLRUExpireCacheWithClock(recentAnswers, clock)
 }
 
 // earlier finds what a key was used for: in the cache, which holds what has not finished, and else in the record, which
@@ -50,7 +65,15 @@ func (h *Submissions) earlier(ctx context.Context, submission *v1alpha1.TaskSubm
 			return ofSubmission(first, submission, payload), nil
 		}
 	}
-	return h.ofRecord(ctx, submission, payload)
+	asked := question{submission.Namespace, submission.Key(), payload}
+	if known, ok := h.Recent.Get(asked); ok {
+		return known.(*earlier), nil
+	}
+	known, err := h.ofRecord(ctx, submission, payload)
+	if known != nil && known.same {
+		h.Recent.Add(asked, known, recently)
+	}
+	return known, err
 }
 
 func (h *Submissions) ofRecord(ctx context.Context, submission *v1alpha1.TaskSubmission, payload string) (*earlier, error) {

@@ -83,9 +83,12 @@ func startOperator() *doorkeeper {
 			Client: uncached, Secret: types.NamespacedName{Namespace: harness.ManagerNamespace, Name: "taskonce-webhook-cert"},
 			Host: webhookHost, Configurations: "taskonce-admission", Lifetime: certificate.Lifetime, Clock: clock.RealClock{},
 		},
-		submissions: &admission.Submissions{Cache: mgr.GetClient(), Live: reads, Records: &record.Store{Client: reads}, Plans: plans, Clock: clock.RealClock{}},
-		decisions:   &admission.Decisions{Cache: mgr.GetClient(), Live: reads, Plans: plans},
-		templates:   &admission.Templates{Compilers: compilers, Reviewer: mgr.GetClient()},
+		submissions: &admission.Submissions{
+			Cache: mgr.GetClient(), Live: reads, Records: &record.Store{Client: reads}, Plans: plans,
+			Clock: clock.RealClock{}, Recent: admission.NewRecent(clock.RealClock{}),
+		},
+		decisions: &admission.Decisions{Cache: mgr.GetClient(), Live: reads, Plans: plans},
+		templates: &admission.Templates{Compilers: compilers, Reviewer: mgr.GetClient()},
 	}
 	running, cancel := context.WithCancel(ctx)
 	stopped := make(chan error, 1)

@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +40,8 @@ type Submissions struct {
 	// Tracer makes spans; nil: none.
 	Tracer *tracing.Tracer
 	Clock  clock.PassiveClock
+	// Recent is what NewRecent returns.
+	Recent *cache.LRUExpireCache
 }
 
 // Handle answers one request.

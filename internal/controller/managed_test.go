@@ -133,7 +133,7 @@ func (w *managed) manager() ctrl.Manager {
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {
-			inner, err := client.NewWithWatch(config, options)
+			inner, err := newWatching(config, options)
 			return w.faults.intercepted(inner, w.namespace, w.checkWrite, w.account.landed), err
 		},
 	})

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/controller"
+	"github.com/taskonce/taskonce/internal/terse"
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -60,6 +63,27 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	managerClient, err = client.NewWithWatch(managerConfig, client.Options{Scheme: scheme})
+	connection, err := rest.HTTPClientFor(managerConfig)
+	Expect(err).NotTo(HaveOccurred())
+	managerClient, err = newWatching(managerConfig, client.Options{Scheme: scheme, HTTPClient: connection})
 	Expect(err).NotTo(HaveOccurred())
 })
+
+// watching writes as the manager does, and watches.
+type watching struct {
+	*terse.Client
+	inner client.WithWatch
+}
+
+func (w watching) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+	return w.inner.Watch(ctx, list, options...)
+}
+
+func newWatching(config *rest.Config, options client.Options) (client.WithWatch, error) {
+	inner, err := client.NewWithWatch(config, options)
+	if err != nil {
+		return nil, err
+	}
+	writes, err := terse.New(config, options.HTTPClient, inner)
+	return watching{writes, inner}, err
+}

@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/utils/ptr"
 
 	"github.com/taskonce/taskonce/test/bench/report"
@@ -47,7 +49,7 @@ func (w *world) jobs(ctx context.Context, l load) (report.Sample, error) {
 		return report.Sample{}, err
 	}
 	jobs := w.clients.BatchV1().Jobs(namespace)
-	watching, err := jobs.Watch(ctx, metav1.ListOptions{})
+	watching, err := watchFrom(ctx, jobs)
 	if err != nil {
 		return report.Sample{}, err
 	}
@@ -74,6 +76,22 @@ func (w *world) jobs(ctx context.Context, l load) (report.Sample, error) {
 		sample.Requests[i].By = whoseOfJob(sample.Requests[i])
 	}
 	return sample, nil
+}
+
+// listWatcher is a client of one kind in one namespace.
+type listWatcher[L metav1.ListInterface] interface {
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// watchFrom returns a watch of what comes from now on. It goes on where the API server ends it, as it does with who is
+// too slow.
+func watchFrom[L metav1.ListInterface](ctx context.Context, of listWatcher[L]) (watch.Interface, error) {
+	now, err := of.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	return watchtools.NewRetryWatcherWithContext(ctx, now.GetResourceVersion(), &cache.ListWatch{WatchFuncWithContext: of.Watch})
 }
 
 // whoseOfJob says who makes a request of a Job's life.
@@ -106,7 +124,7 @@ func jobName(i int) string { return fmt.Sprintf("task-42-stu-%06d-v3", i) }
 // finishPods returns what lets each pod of a namespace succeed.
 func (w *world) finishPods(ctx context.Context, namespace string) (func(context.Context) error, error) {
 	pods := w.clients.CoreV1().Pods(namespace)
-	watching, err := pods.Watch(ctx, metav1.ListOptions{})
+	watching, err := watchFrom(ctx, pods)
 	if err != nil {
 		return nil, err
 	}
