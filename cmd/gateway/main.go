@@ -60,7 +60,10 @@ func run(ctx context.Context, options *options) error {
 		return err
 	}
 	serving, ctx := errgroup.WithContext(ctx)
-	serving.Go(func() error { return serveInterface(ctx, front.Handler(), options) })
+	serving.Go(func() error {
+		return serveAt(ctx, "interface", options.address, options.certDir, front.Handler(), options.gracePeriod)
+	})
+	serving.Go(func() error { return servePage(ctx, config, options) })
 	serving.Go(func() error { return serveProbes(ctx, options.probeAddress) })
 	serving.Go(func() error { return serveMetrics(ctx, config, options) })
 	logf.Log.Info("starting", "version", version, "mode", options.mode(), "tracing", tracer != nil)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/taskonce/taskonce/internal/gateway"
+	"github.com/taskonce/taskonce/internal/gateway/page"
 )
 
 var errHelp = flag.ErrHelp
@@ -31,6 +32,9 @@ type options struct {
 	metricsAddress        string
 	metricsAuthentication string
 	probeAddress          string
+	pageAddress           string
+	pageAuthentication    string
+	pageNamespaces        namespaces
 	issuer                gateway.Issuer
 	origins               origins
 	defaultWait           time.Duration
@@ -74,6 +78,9 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9443", "Where metrics are served, over HTTPS; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which takes two rights on the whole cluster; none lets everybody who reaches the port.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served; 0 turns them off.")
+	flags.StringVar(&o.pageAddress, "page-bind-address", "0", "Where a page for people is served, at /: what waits for one of them, what is in process, and what finished within the last hour; 0 turns it off. It takes rights of its own: the ClusterRole taskonce-gateway-page.")
+	flags.StringVar(&o.pageAuthentication, "page-authentication", delegated, "Who may see the page: delegated asks the API server about a token, as for the metrics, and lets whoever may get /page/state; none lets everybody who reaches it, which must be by an address of this machine alone, such as 127.0.0.1:8082 and kubectl port-forward.")
+	flags.Var(&o.pageNamespaces, "page-namespaces", "The namespaces that the page shows, with commas between them; left out, all.")
 	flags.StringVar(&o.issuer.URL, "oidc-issuer", "", "The issuer of the callers' tokens, as these name it. Left out, tokens are passed on to the API server, whose RBAC decides.")
 	flags.StringVar(&o.issuer.Audience, "oidc-audience", "", "Whom the tokens must be for.")
 	flags.StringVar(&o.issuer.KeysURL, "oidc-keys-url", "", "Where the issuer's keys are; left out, as its discovery document says.")
@@ -111,6 +118,12 @@ func (o *options) check() error {
 		return errors.New("--rate must not be negative, and with a rate --burst must be at least 1")
 	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
 		return errors.New("--metrics-authentication must be delegated or none")
+	case o.pageAuthentication != delegated && o.pageAuthentication != "none":
+		return errors.New("--page-authentication must be delegated or none")
+	case o.pageAddress != "0" && o.pageAuthentication == "none" && !page.IsLocal(o.pageAddress):
+		return errors.New("--page-authentication=none shows everybody what others submitted: bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
+	case o.pageAddress == "0" && len(o.pageNamespaces) > 0:
+		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
 	case o.logFormat != "json" && o.logFormat != "text":
 		return errors.New("--log-format must be json or text")
 	}

@@ -20,24 +20,25 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// serveInterface serves over TLS, with a certificate that is read again when its files change, or without where that was asked for.
-func serveInterface(ctx context.Context, handler http.Handler, options *options) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.address)
+// serveAt serves over TLS, with a certificate that is read again when its files change, or without where there is no folder
+// with one.
+func serveAt(ctx context.Context, what, address, certDir string, handler http.Handler, grace time.Duration) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
-	logf.Log.Info("listening", "address", listener.Addr().String(), "tls", options.certDir != "")
+	logf.Log.Info("listening", "for", what, "address", listener.Addr().String(), "tls", certDir != "")
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes}
-	if options.certDir == "" {
-		return serve(ctx, server, func() error { return server.Serve(listener) }, options.gracePeriod)
+	if certDir == "" {
+		return serve(ctx, server, func() error { return server.Serve(listener) }, grace)
 	}
-	watcher, err := certwatcher.New(filepath.Join(options.certDir, "tls.crt"), filepath.Join(options.certDir, "tls.key"))
+	watcher, err := certwatcher.New(filepath.Join(certDir, "tls.crt"), filepath.Join(certDir, "tls.key"))
 	if err != nil {
 		return fmt.Errorf("--tls-cert-dir: %w", errors.Join(err, listener.Close()))
 	}
 	go func() { _ = watcher.Start(ctx) }()
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate}
-	return serve(ctx, server, func() error { return server.ServeTLS(listener, "", "") }, options.gracePeriod)
+	return serve(ctx, server, func() error { return server.ServeTLS(listener, "", "") }, grace)
 }
 
 // serve returns when ctx has ended and requests that were there are answered, or cut after the grace period.
