@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 
 	"github.com/taskonce/taskonce/internal/gateway/page"
 )
@@ -24,7 +21,7 @@ func servePage(ctx context.Context, config *rest.Config, options *options) error
 	}
 	handler, certDir := page.Local(page.Handler(shown.State())), ""
 	if options.pageAuthentication == delegated {
-		state, err := authorized(config, shown.State())
+		state, err := page.Authorized(config, shown.State())
 		if err != nil {
 			return err
 		}
@@ -34,17 +31,4 @@ func servePage(ctx context.Context, config *rest.Config, options *options) error
 	serving.Go(func() error { return shown.Run(ctx) })
 	serving.Go(func() error { return serveAt(ctx, "page", options.pageAddress, certDir, handler, options.gracePeriod) })
 	return serving.Wait()
-}
-
-// authorized asks the API server who sends a request, and whether they may get its path.
-func authorized(config *rest.Config, next http.Handler) (http.Handler, error) {
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	filter, err := filters.WithAuthenticationAndAuthorization(config, client)
-	if err != nil {
-		return nil, err
-	}
-	return filter(logf.Log.WithName("page"), next)
 }

@@ -78,22 +78,22 @@ func TestTheOldestAreShown(t *testing.T) {
 
 func TestRecent(t *testing.T) {
 	var h history
-	for i := range 20 {
+	for i := range kept - 1 {
 		h.add(done(v1alpha1.PhaseSuccess, 0, time.Duration(i)*time.Second), noon)
 	}
 	h.add(done(v1alpha1.PhaseFailed, 5*time.Minute, 90*time.Second), noon)
 	got := build(known{hour: h.within(noon), last: h.latest(noon)}, noon).Recent
-	if got.Success != 20 || got.Failed != 1 || len(got.Minutes) != minutes || len(got.Items) != 21 {
+	if got.Success != 19 || got.Failed != 1 || len(got.Minutes) != minutes || len(got.Items) != kept {
 		t.Errorf("%d, %d, %d minutes, %d items", got.Success, got.Failed, len(got.Minutes), len(got.Items))
 	}
 	now := got.Minutes[59]
-	if !now.At.Equal(noon.Truncate(time.Minute)) || now.Success != 20 || *now.Median != 9 || *now.Most != 18 {
+	if !now.At.Equal(noon.Truncate(time.Minute)) || now.Success != 19 || *now.Median != 9 || *now.Most != 18 {
 		t.Errorf("this minute is %+v", now)
 	}
 	if then := got.Minutes[54]; then.Failed != 1 || got.Minutes[53].Median != nil {
 		t.Errorf("the minute of the failed one is %+v, and the one before %+v", then, got.Minutes[53])
 	}
-	if last := got.Items[20]; last.Phase != v1alpha1.PhaseFailed || *last.Took != 90 || !last.Since.Equal(noon.Add(-5*time.Minute)) {
+	if last := got.Items[kept-1]; last.Phase != v1alpha1.PhaseFailed || *last.Took != 90 || !last.Since.Equal(noon.Add(-5*time.Minute)) {
 		t.Errorf("the failed one is %+v", last)
 	}
 }
