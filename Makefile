@@ -63,11 +63,12 @@ demo-web: controlplane $(NODE_MODULES) ## Run the example application with gatew
 ##@ Development
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods, and the references of the plugin, of the metrics and of the operator's flags, and docs/scale.md from what the bench measured.
+generate: ## Generate the DeepCopy methods, and the references of the plugin, of the metrics and of the flags, and docs/scale.md from what the bench measured.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir=$(OUT)/api/v1alpha1
 	go run ./hack/clireference > $(OUT)/docs/cli.md
 	go run ./hack/metricsreference > $(OUT)/docs/metrics.md
-	TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/manager >/dev/null
+	for program in manager gateway; do \
+		TASKONCE_WRITE_FLAGS=$(abspath $(OUT))/docs/flags.md go test -count=1 -run '^TestFlagsAreDocumented$$' ./cmd/$$program >/dev/null; done
 	go run ./hack/scalepage $(MEASURED) $(OUT)/docs
 
 .PHONY: manifests

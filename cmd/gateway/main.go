@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/taskonce/taskonce/internal/gateway"
+	"github.com/taskonce/taskonce/internal/setting"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 	"github.com/taskonce/taskonce/pkg/submit"
 )
@@ -25,9 +27,9 @@ import (
 var version = "development"
 
 func main() {
-	options, err := parse(os.Args[1:], os.Stdout)
+	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
-	case errors.Is(err, errHelp):
+	case errors.Is(err, setting.ErrHelp):
 		return
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "gateway:", err)
@@ -36,7 +38,8 @@ func main() {
 		fmt.Println("taskonce gateway", version)
 		return
 	}
-	ctrl.SetLogger(options.logger())
+	ctrl.SetLogger(options.log.Logger())
+	setting.LimitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "gateway:", err)
 		os.Exit(1)
@@ -50,7 +53,7 @@ func run(ctx context.Context, options *options) error {
 		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
 	}
 	config.QPS = -1 // the API server's own priority and fairness is the limit
-	tracer, err := tracing.FromEnvironment(ctx, version)
+	tracer, err := tracing.FromEnvironment(ctx, "taskonce-gateway", version)
 	if err != nil {
 		return err
 	}

@@ -5,21 +5,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
-	"go.uber.org/zap/zapcore"
 	"golang.org/x/time/rate"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/taskonce/taskonce/internal/gateway"
 	"github.com/taskonce/taskonce/internal/gateway/page"
+	"github.com/taskonce/taskonce/internal/setting"
 )
-
-var errHelp = flag.ErrHelp
 
 // delegated is the metrics' authentication by the API server.
 const delegated = "delegated"
@@ -34,7 +32,7 @@ type options struct {
 	probeAddress          string
 	pageAddress           string
 	pageAuthentication    string
-	pageNamespaces        namespaces
+	pageNamespaces        setting.Namespaces
 	issuer                gateway.Issuer
 	origins               origins
 	defaultWait           time.Duration
@@ -44,32 +42,21 @@ type options struct {
 	maxBody               int64
 	perSecond             float64
 	burst                 int
-	logFormat             string
+	log                   setting.Log
 }
 
-// parse reads and checks the flags. What is wrong comes back as one line; asked for help, it writes that to output and returns errHelp.
-func parse(arguments []string, output io.Writer) (*options, error) {
+// parse reads and checks the flags, and where one is left out its environment variable, as setting.Parse does.
+func parse(arguments []string, lookup func(string) (string, bool), output io.Writer) (*options, error) {
 	o := &options{}
-	flags := o.flags()
-	err := flags.Parse(arguments)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(output, "Usage: gateway [flags]")
-		flags.SetOutput(output)
-		flags.PrintDefaults()
-		return nil, errHelp
-	case err != nil:
-		return nil, fmt.Errorf("%w; --help lists the flags", err)
-	case flags.NArg() > 0:
-		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
+	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
+		return nil, err
 	}
 	return o, o.check()
 }
 
-// flags are all of them, with their defaults. They say nothing by themselves.
+// flags are all of them, with their defaults.
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.StringVar(&o.address, "bind-address", ":8443", "Where the interface is served.")
@@ -84,6 +71,9 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.issuer.URL, "oidc-issuer", "", "The issuer of the callers' tokens, as these name it. Left out, tokens are passed on to the API server, whose RBAC decides.")
 	flags.StringVar(&o.issuer.Audience, "oidc-audience", "", "Whom the tokens must be for.")
 	flags.StringVar(&o.issuer.KeysURL, "oidc-keys-url", "", "Where the issuer's keys are; left out, as its discovery document says.")
+	flags.StringVar(&o.issuer.CAFile, "oidc-ca-file", "", "A file with the certificates of who signs the issuer's; left out, the system's authorities are trusted.")
+	flags.StringVar(&o.issuer.UsernameClaim, "oidc-username-claim", "sub", "The claim that names people, on whose behalf the gateway submits: as the API server's flag of that name.")
+	flags.StringVar(&o.issuer.UsernamePrefix, "oidc-username-prefix", "", "What goes before that name, as the API server's flag of that name has it, so that both know a person by one name: - for nothing; left out, nothing where the claim is email, else the issuer and a #.")
 	flags.Var(&o.origins, "cors-origins", "The origins whose pages may use the gateway from a browser, with commas between them, such as https://school.example; left out, none.")
 	flags.DurationVar(&o.defaultWait, "default-wait", 10*time.Second, "How long a first request waits for its outcome where it does not say (Prefer: wait=N).")
 	flags.DurationVar(&o.maxWait, "max-wait", 60*time.Second, "How long it waits at most, whatever it says.")
@@ -92,7 +82,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.Int64Var(&o.maxBody, "max-body-bytes", 1<<20, "How large a request's body may be.")
 	flags.Float64Var(&o.perSecond, "rate", 20, "How many requests a caller may send in a second, to each gateway process; 0: any number.")
 	flags.IntVar(&o.burst, "burst", 40, "How many of them may come at once.")
-	flags.StringVar(&o.logFormat, "log-format", "json", "How lines of the log are written: json or text.")
+	o.log.Register(flags)
 	return flags
 }
 
@@ -102,8 +92,14 @@ func (o *options) check() error {
 		return errors.New("--tls-cert-dir must name a folder with a certificate; where something in front of the gateway does the TLS, say --plain-http")
 	case o.certDir != "" && o.plainHTTP:
 		return errors.New("--tls-cert-dir and --plain-http exclude each other")
-	case o.issuer.URL == "" && (o.issuer.Audience != "" || o.issuer.KeysURL != ""):
-		return errors.New("--oidc-audience and --oidc-keys-url say something of an issuer: set --oidc-issuer")
+	case o.issuer.URL == "" && o.issuer != (gateway.Issuer{UsernameClaim: "sub"}):
+		return errors.New("--oidc-audience and the other flags of that kind say something of an issuer: set --oidc-issuer")
+	case o.issuer.URL != "" && !trustworthy(o.issuer.URL):
+		return errors.New("--oidc-issuer must be an https URL: over plain http anybody between could vouch for anybody")
+	case o.issuer.KeysURL != "" && !trustworthy(o.issuer.KeysURL):
+		return errors.New("--oidc-keys-url must be an https URL: over plain http anybody between could vouch for anybody")
+	case o.issuer.UsernameClaim == "":
+		return errors.New("--oidc-username-claim must name a claim, such as sub")
 	case o.issuer.URL != "" && o.issuer.Audience == "":
 		return errors.New("--oidc-audience must be set: a token for somebody else would be accepted")
 	case o.defaultWait < 0 || o.defaultWait > o.maxWait:
@@ -114,7 +110,7 @@ func (o *options) check() error {
 		return errors.New("--grace-period must not be negative")
 	case o.maxBody < 1<<10:
 		return errors.New("--max-body-bytes must be at least 1024")
-	case o.perSecond < 0 || o.perSecond > 0 && o.burst < 1:
+	case !(o.perSecond >= 0) || math.IsInf(o.perSecond, 0) || o.perSecond > 0 && o.burst < 1:
 		return errors.New("--rate must not be negative, and with a rate --burst must be at least 1")
 	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
 		return errors.New("--metrics-authentication must be delegated or none")
@@ -124,10 +120,18 @@ func (o *options) check() error {
 		return errors.New("--page-authentication=none shows everybody what others submitted: bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
 	case o.pageAddress == "0" && len(o.pageNamespaces) > 0:
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
-	case o.logFormat != "json" && o.logFormat != "text":
-		return errors.New("--log-format must be json or text")
 	}
-	return nil
+	return o.log.Check()
+}
+
+// trustworthy reports whether what is read at a URL is what its owner says: over TLS, or from this very machine.
+func trustworthy(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" {
+		return false
+	}
+	address, err := netip.ParseAddr(parsed.Hostname())
+	return parsed.Scheme == "https" || parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || err == nil && address.IsLoopback())
 }
 
 func (o *options) rate() rate.Limit { return rate.Limit(o.perSecond) }
@@ -147,6 +151,9 @@ func (o *origins) String() string { return strings.Join(*o, ",") }
 // Set refuses what no browser would send as an origin, and the star: a token is not for every page.
 func (o *origins) Set(text string) error {
 	*o = nil
+	if text == "" {
+		return nil
+	}
 	for origin := range strings.SplitSeq(text, ",") {
 		origin = strings.TrimSpace(origin)
 		parsed, err := url.Parse(origin)
@@ -156,13 +163,4 @@ func (o *origins) Set(text string) error {
 		*o = append(*o, origin)
 	}
 	return nil
-}
-
-// logger writes to standard error. Stack traces belong to faults of the program, which are logged as panics.
-func (o *options) logger() logr.Logger {
-	encoder := zap.JSONEncoder()
-	if o.logFormat == "text" {
-		encoder = zap.ConsoleEncoder()
-	}
-	return zap.New(encoder, zap.StacktraceLevel(zapcore.DPanicLevel))
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/job"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/setting"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 	"github.com/taskonce/taskonce/internal/terse"
 )
@@ -37,7 +38,7 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE) // else a reader of the audit log that goes away takes the operator along
 	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
-	case errors.Is(err, errHelp):
+	case errors.Is(err, setting.ErrHelp):
 		return
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "manager:", err)
@@ -46,8 +47,8 @@ func main() {
 		fmt.Println("taskonce manager", version)
 		return
 	}
-	ctrl.SetLogger(options.logger())
-	limitMemory(memlimit.FromCgroup)
+	ctrl.SetLogger(options.log.Logger())
+	setting.LimitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
@@ -70,7 +71,7 @@ func run(ctx context.Context, options *options) error {
 	if err != nil {
 		return err
 	}
-	tracer, err := tracing.FromEnvironment(ctx, version)
+	tracer, err := tracing.FromEnvironment(ctx, "taskonce", version)
 	if err != nil {
 		return err
 	}

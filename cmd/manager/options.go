@@ -3,23 +3,19 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
+	"github.com/taskonce/taskonce/internal/setting"
 )
 
 // shutdownMargin is what the manager has beyond the grace period, to stop what has nothing left to store.
 const shutdownMargin = 10 * time.Second
-
-var errHelp = flag.ErrHelp
 
 type options struct {
 	version                 bool
@@ -47,39 +43,25 @@ type options struct {
 	scope                   string
 	allowLoopback           bool
 	allowLinkLocal          bool
-	namespaces              names
+	namespaces              setting.Namespaces
 	metricsAuthentication   string
 	pprofAddress            string
 	auditLog                string
-	logFormat               string
-	logLevel                string
+	log                     setting.Log
 }
 
-// parse reads and checks the flags, and where one is left out its environment variable. What is wrong comes back as one
-// line; asked for help, it writes that to output and returns errHelp.
+// parse reads and checks the flags, and where one is left out its environment variable, as setting.Parse does.
 func parse(arguments []string, lookup func(string) (string, bool), output io.Writer) (*options, error) {
 	o := &options{}
-	flags := o.flags()
-	err := flags.Parse(arguments)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		usage(flags, output)
-		return nil, errHelp
-	case err != nil:
-		return nil, fmt.Errorf("%w; --help lists the flags", err)
-	case flags.NArg() > 0:
-		return nil, fmt.Errorf("there are flags only, and no argument %q", flags.Arg(0))
-	}
-	if err := fromEnvironment(flags, lookup); err != nil {
+	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
 		return nil, err
 	}
 	return o, o.check()
 }
 
-// flags are all of them, with their defaults. They say nothing by themselves.
+// flags are all of them, with their defaults.
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the kinds are installed and the rights granted, and do nothing else.")
@@ -110,8 +92,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, which is for development.")
 	flags.BoolVar(&o.allowLinkLocal, "allow-link-local-receivers", false, "Let templates call link-local addresses, among them the metadata service of clouds.")
 	flags.StringVar(&o.auditLog, "audit-log", "-", "Where the audit log goes, a line of JSON for each transition: - is standard output (the log goes to standard error), anything else a file that is appended to; empty turns it off.")
-	flags.StringVar(&o.logFormat, "log-format", "json", "How lines of the log are written: json or text.")
-	flags.StringVar(&o.logLevel, "log-level", "info", "What is logged: debug, info or error, each with what comes after it.")
+	o.log.Register(flags)
 	return flags
 }
 
@@ -142,12 +123,8 @@ func (o *options) check() error {
 		return errors.New("--metrics-authentication must be delegated or none")
 	case len(o.namespaces) > 0 && o.webhookAddress != "0":
 		return errors.New("--namespaces needs --webhook-bind-address=0: the API server asks the webhooks about every namespace, and the operator knows only those")
-	case o.logFormat != "json" && o.logFormat != "text":
-		return errors.New("--log-format must be json or text")
-	case !slices.Contains(slices.Collect(maps.Keys(logLevels)), o.logLevel):
-		return errors.New("--log-level must be debug, info or error")
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
 	}
-	return nil
+	return o.log.Check()
 }

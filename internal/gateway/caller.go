@@ -15,7 +15,7 @@ import (
 type Caller struct {
 	// Identity tells callers apart, for their limits. It is never shown.
 	Identity string
-	// Subject is on whose behalf the gateway submits. Empty: the caller submits, with its own token.
+	// Subject is on whose behalf the gateway submits, as the cluster names people. Empty: the caller submits, with its own token.
 	Subject string
 	// Claims are those of a token that the gateway has verified; nil: it has verified none.
 	Claims map[string]any

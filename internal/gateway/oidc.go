@@ -2,10 +2,13 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -21,10 +24,43 @@ type Issuer struct {
 	Audience string
 	// KeysURL is where its keys are. Empty: as its discovery document says.
 	KeysURL string
+	// CAFile holds the certificates of who signs the issuer's, as PEM. Empty: the system's authorities are trusted.
+	CAFile string
+	// UsernameClaim names people, and UsernamePrefix goes before that, both as the API server has it where it trusts the
+	// same issuer: so it is known whether an approver is the one on whose behalf something was submitted.
+	UsernameClaim, UsernamePrefix string
+}
+
+// noPrefix says that nothing goes before people's names.
+const noPrefix = "-"
+
+// prefix is what goes before people's names: left out, what the API server takes then.
+func (i *Issuer) prefix() string {
+	switch {
+	case i.UsernamePrefix == noPrefix, i.UsernamePrefix == "" && i.UsernameClaim == claimEmail:
+		return ""
+	case i.UsernamePrefix == "":
+		return i.URL + "#"
+	default:
+		return i.UsernamePrefix
+	}
+}
+
+const claimEmail = "email"
+
+// username returns what the cluster calls the bearer of claims, or nothing where they do not say.
+func (i *Issuer) username(claims map[string]any) string {
+	name, _ := claims[i.UsernameClaim].(string)
+	verified, stated := claims["email_verified"]
+	if name == "" || i.UsernameClaim == claimEmail && stated && verified != true {
+		return ""
+	}
+	return i.prefix() + name
 }
 
 // OIDC verifies tokens itself.
 type OIDC struct {
+	issuer   Issuer
 	verifier *oidc.IDTokenVerifier
 }
 
@@ -35,7 +71,11 @@ var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.E
 
 // NewOIDC returns one for an issuer. It asks for the issuer's discovery document where it was not told where the keys are.
 func NewOIDC(ctx context.Context, issuer Issuer) (*OIDC, error) {
-	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: keysTimeout, Transport: keysTransport{http.DefaultTransport}})
+	transport, err := issuer.transport()
+	if err != nil {
+		return nil, err
+	}
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: keysTimeout, Transport: keysTransport{transport}})
 	keysURL := issuer.KeysURL
 	if keysURL == "" {
 		provider, err := oidc.NewProvider(ctx, issuer.URL)
@@ -51,7 +91,25 @@ func NewOIDC(ctx context.Context, issuer Issuer) (*OIDC, error) {
 		keysURL = found.KeysURL
 	}
 	keys := watchedKeys{oidc.NewRemoteKeySet(ctx, keysURL)}
-	return &OIDC{verifier: oidc.NewVerifier(issuer.URL, keys, &oidc.Config{ClientID: issuer.Audience, SupportedSigningAlgs: algorithms})}, nil
+	return &OIDC{issuer: issuer, verifier: oidc.NewVerifier(issuer.URL, keys, &oidc.Config{ClientID: issuer.Audience, SupportedSigningAlgs: algorithms})}, nil
+}
+
+// transport trusts those who sign the issuer's certificates.
+func (i *Issuer) transport() (http.RoundTripper, error) {
+	if i.CAFile == "" {
+		return http.DefaultTransport, nil
+	}
+	text, err := os.ReadFile(i.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--oidc-ca-file: %w", err)
+	}
+	authorities := x509.NewCertPool()
+	if !authorities.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--oidc-ca-file: %s holds no certificate", i.CAFile)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	return transport, nil
 }
 
 // Authenticate implements Authenticator.
@@ -74,7 +132,11 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (*Caller, *Proble
 	if err != nil {
 		return nil, refuseToken("the token's claims cannot be read")
 	}
-	return &Caller{Identity: verified.Subject, Subject: verified.Subject, Claims: claims, Until: verified.Expiry}, nil
+	name := o.issuer.username(claims)
+	if name == "" {
+		return nil, refuseToken("the token does not name its bearer, or not in a way that was verified: the claim is " + o.issuer.UsernameClaim)
+	}
+	return &Caller{Identity: verified.Subject, Subject: name, Claims: claims, Until: verified.Expiry}, nil
 }
 
 // keysAway is the key of a bool in a context, set where keys could not be read: the verifier's error does not tell.

@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -41,5 +46,55 @@ func TestAnIssuerThatSaysNothing(t *testing.T) {
 	_, err := NewOIDC(t.Context(), Issuer{URL: silent.URL, Audience: "school"})
 	if err == nil || !strings.Contains(err.Error(), "--oidc-keys-url") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNames are those that the API server gives to people whose tokens it verifies itself, from the same two settings.
+func TestNames(t *testing.T) {
+	claims := map[string]any{"sub": "stu-7", "email": "ann@school.example", "email_verified": true, "roles": []any{"teacher"}}
+	unverified := map[string]any{"sub": "stu-7", "email": "ann@school.example", "email_verified": false}
+	for _, row := range []struct {
+		reason, claim, prefix string
+		claims                map[string]any
+		want                  string
+	}{
+		{"left out, it tells the issuers apart", "sub", "", claims, "https://issuer.example#stu-7"},
+		{"a prefix", "sub", "oidc:", claims, "oidc:stu-7"},
+		{"none", "sub", "-", claims, "stu-7"},
+		{"an address tells the issuers apart", "email", "", claims, "ann@school.example"},
+		{"a prefix of an address", "email", "oidc:", claims, "oidc:ann@school.example"},
+		{"an address that nobody has verified", "email", "", unverified, ""},
+		{"which does not matter where another claim names", "sub", "-", unverified, "stu-7"},
+		{"a claim that there is not", "name", "", claims, ""},
+		{"a claim that is no name", "roles", "", claims, ""},
+	} {
+		issuer := Issuer{URL: "https://issuer.example", UsernameClaim: row.claim, UsernamePrefix: row.prefix}
+		if got := issuer.username(row.claims); got != row.want {
+			t.Errorf("%s: %q, want %q", row.reason, got, row.want)
+		}
+	}
+}
+
+// TestAnIssuerOfOnesOwnAuthority is trusted where its authority was named, and by nobody else.
+func TestAnIssuerOfOnesOwnAuthority(t *testing.T) {
+	issuer := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"issuer":"https://` + r.Host + `","jwks_uri":"https://` + r.Host + `/keys"}`))
+	}))
+	issuer.Config.ErrorLog = log.New(io.Discard, "", 0) // of who does not trust it
+	issuer.StartTLS()
+	defer issuer.Close()
+	authorities := filepath.Join(t.TempDir(), "ca.crt")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issuer.Certificate().Raw})
+	if err := os.WriteFile(authorities, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewOIDC(t.Context(), Issuer{URL: issuer.URL, Audience: "school", CAFile: authorities}); err != nil {
+		t.Errorf("its authority was named: %v", err)
+	}
+	for file, says := range map[string]string{"": "certificate", authorities + "x": "--oidc-ca-file", "oidc_test.go": "holds no certificate"} {
+		if _, err := NewOIDC(t.Context(), Issuer{URL: issuer.URL, Audience: "school", CAFile: file}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("authorities %q: %v, want %q", file, err, says)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func TestAccess(t *testing.T) {
 	w := newWorld(t)
 	w.template("award", "/plain/points", schema, ownTasks)
 	student, other := installation.issuer.of(t, "stu-7"), installation.issuer.of(t, "stu-8")
-	teacher := installation.issuer.token(t, installation.issuer.key, map[string]any{"sub": "ms-lee", "roles": []string{"teacher"}})
+	teacher := installation.issuer.token(t, installation.issuer.Key, map[string]any{"sub": "ms-lee", "roles": []string{"teacher"}})
 	gateway := installation.verifying
 
 	w.expect(403, "forbidden", gateway, other, submits("task", "award", saying(forStudent)))
@@ -43,7 +43,7 @@ func TestAccess(t *testing.T) {
 		w.expect(403, "forbidden", gateway, other, reads(path))
 	}
 	w.expect(403, "forbidden", gateway, other, reads("/task/events"))
-	if by := w.submission("task").Annotations; by[v1alpha1.AnnotationOnBehalfOf] != "stu-7" || by[v1alpha1.AnnotationSubmittedBy] != "system:serviceaccount:taskonce-system:taskonce-gateway" {
+	if by := w.submission("task").Annotations; by[v1alpha1.AnnotationOnBehalfOf] != installation.issuer.URL+"#stu-7" || by[v1alpha1.AnnotationSubmittedBy] != "system:serviceaccount:taskonce-system:taskonce-gateway" {
 		t.Errorf("it was submitted for %q by %q", by[v1alpha1.AnnotationOnBehalfOf], by[v1alpha1.AnnotationSubmittedBy])
 	}
 	if n := w.effects("task"); n != 1 {
@@ -91,10 +91,10 @@ func TestTokens(t *testing.T) {
 	}
 	for reason, token := range map[string]string{
 		"another key":      i.token(t, forger, map[string]any{"sub": "stu-7"}),
-		"another audience": i.token(t, i.key, map[string]any{"sub": "stu-7", "aud": "bank"}),
-		"another issuer":   i.token(t, i.key, map[string]any{"sub": "stu-7", "iss": "https://elsewhere.example"}),
-		"it has ended":     i.token(t, i.key, map[string]any{"sub": "stu-7", "exp": time.Now().Add(-time.Hour).Unix()}),
-		"no subject":       i.token(t, i.key, nil),
+		"another audience": i.token(t, i.Key, map[string]any{"sub": "stu-7", "aud": "bank"}),
+		"another issuer":   i.token(t, i.Key, map[string]any{"sub": "stu-7", "iss": "https://elsewhere.example"}),
+		"it has ended":     i.token(t, i.Key, map[string]any{"sub": "stu-7", "exp": time.Now().Add(-time.Hour).Unix()}),
+		"no subject":       i.token(t, i.Key, nil),
 		"no token at all":  "stu-7",
 		"the API server's": w.token,
 	} {

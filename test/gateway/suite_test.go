@@ -18,7 +18,7 @@ type installed struct {
 	kubeconfig string // the gateway's own
 	// passing and verifying are gateways in both modes.
 	passing, verifying string
-	issuer             *issuer
+	issuer             issuer
 }
 
 var installation installed
@@ -51,7 +51,9 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer manager.Kill()
-	i.issuer = newIssuer()
+	if i.issuer.Issuer, err = harness.NewIssuer(); err != nil {
+		return 1, err
+	}
 	defer i.issuer.Close()
 	gateways, err := startGateways(ctx)
 	defer func() {
@@ -95,7 +97,7 @@ func startGateways(ctx context.Context) (started []*harness.Process, err error) 
 		flags []string
 	}{
 		{&i.passing, []string{"--max-body-bytes=4096", "--rate=0", "--default-wait=60s", "--cors-origins=https://school.example"}},
-		{&i.verifying, []string{"--oidc-issuer=" + i.issuer.URL, "--oidc-audience=school", "--rate=0", "--default-wait=60s"}},
+		{&i.verifying, []string{"--oidc-issuer=" + i.issuer.URL, "--oidc-audience=" + harness.IssuerAudience, "--rate=0", "--default-wait=60s"}},
 	} {
 		process, url, err := i.gateway(ctx, g.flags...)
 		if process != nil {

@@ -21,9 +21,9 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// FromEnvironment returns a Tracer that exports as the standard OTEL_* variables say, or nil where they name no
+// FromEnvironment returns a Tracer of a service that exports as the standard OTEL_* variables say, or nil where they name no
 // endpoint. Sampling is theirs, too: by default what the client sampled, and whatever has no client's trace.
-func FromEnvironment(ctx context.Context, version string) (*Tracer, error) {
+func FromEnvironment(ctx context.Context, service, version string) (*Tracer, error) {
 	if !wanted() {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func FromEnvironment(ctx context.Context, version string) (*Tracer, error) {
 		return nil, fmt.Errorf("traces cannot be exported as the OTEL_EXPORTER_OTLP_ variables say: %w", err)
 	}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", "taskonce"), attribute.String("service.version", version)),
+		resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", version)),
 		resource.WithFromEnv()) // the last one wins
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)

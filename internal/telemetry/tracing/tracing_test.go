@@ -31,7 +31,7 @@ func collect(t *testing.T) *collector.Collector {
 
 func tracer(t *testing.T) *tracing.Tracer {
 	t.Helper()
-	made, err := tracing.FromEnvironment(t.Context(), "v1")
+	made, err := tracing.FromEnvironment(t.Context(), "taskonce", "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNothingIsTracedUnlessConfigured(t *testing.T) {
 func TestUnknownProtocolIsAnError(t *testing.T) {
 	collect(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "carrier-pigeon")
-	if _, err := tracing.FromEnvironment(t.Context(), "v1"); err == nil || !strings.Contains(err.Error(), "carrier-pigeon") {
+	if _, err := tracing.FromEnvironment(t.Context(), "taskonce", "v1"); err == nil || !strings.Contains(err.Error(), "carrier-pigeon") {
 		t.Errorf("the error is %v", err)
 	}
 }

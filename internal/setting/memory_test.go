@@ -1,4 +1,4 @@
-package main
+package setting
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func TestMemoryIsLimited(t *testing.T) {
 		if tt.environment == "" {
 			_ = os.Unsetenv("GOMEMLIMIT")
 		}
-		limitMemory(tt.limit)
+		LimitMemory(tt.limit)
 		if got := debug.SetMemoryLimit(-1); got != tt.want {
 			t.Errorf("%d, want %d: %s", got, tt.want, tt.reason)
 		}

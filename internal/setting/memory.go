@@ -1,4 +1,4 @@
-package main
+package setting
 
 import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -9,9 +9,9 @@ import (
 // tables.
 const goMemory = 0.9
 
-// limitMemory has garbage collected in time for the container's memory limit, where there is one and GOMEMLIMIT says
+// LimitMemory has garbage collected in time for the container's memory limit, where there is one and GOMEMLIMIT says
 // nothing else.
-func limitMemory(limit memlimit.Provider) {
+func LimitMemory(limit memlimit.Provider) {
 	if _, err := memlimit.Set(memlimit.WithRatio(goMemory), memlimit.WithProvider(limit)); err != nil {
 		logf.Log.V(1).Info("garbage is collected without regard to a memory limit", "why", err.Error())
 	}
