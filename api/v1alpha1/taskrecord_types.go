@@ -165,10 +165,20 @@ type Action struct {
 	// +kubebuilder:validation:MaxLength=253
 	DuplicateOf string `json:"duplicateOf,omitempty"`
 
+	// On whose behalf that other one was, where a gateway said so.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	OutcomeOf string `json:"outcomeOf,omitempty"`
+
 	// Who created the submission, where admission told.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Submitter string `json:"submitter,omitempty"`
+
+	// On whose behalf that was, where a gateway said so.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	OnBehalfOf string `json:"onBehalfOf,omitempty"`
 
 	// Who approved it, and the digest of the effect and verification that was approved.
 	// +optional

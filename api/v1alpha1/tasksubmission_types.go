@@ -122,6 +122,11 @@ type TaskSubmissionStatus struct {
 	// +optional
 	Replayed bool `json:"replayed,omitempty"`
 
+	// On whose behalf that earlier, or other, one was submitted, where a gateway said so: whose outcome this is.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	OutcomeOf string `json:"outcomeOf,omitempty"`
+
 	// The real-world identity that the effect is unique for, as the template computes it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

@@ -56,6 +56,7 @@ func (s *story) head(now time.Time) [][2]string {
 	if action := s.Action(); action != nil {
 		add("Business key", action.BusinessKey)
 		add("Submitted by", action.Submitter)
+		add("On behalf of", action.OnBehalfOf)
 	}
 	if s.Submission != nil {
 		add("Duplicate of", s.Submission.Status.DuplicateOf)

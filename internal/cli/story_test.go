@@ -33,7 +33,7 @@ func TestStories(t *testing.T) {
 			journal(func(a *v1alpha1.Action) {
 				a.Parameters = &apiextensionsv1.JSON{Raw: []byte(`{"orderId":"1001"}`)}
 			}), gone),
-		"confirmed": told(begun(v1alpha1.OutcomeApplied, "lost"), journal(holding), journal(func(a *v1alpha1.Action) { a.Submitter = "ann" }),
+		"confirmed": told(begun(v1alpha1.OutcomeApplied, "lost"), journal(holding), journal(func(a *v1alpha1.Action) { a.Submitter, a.OnBehalfOf = "ann", "stu-7" }),
 			is(success, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied"), ended,
 			decided(v1alpha1.DecisionConfirmApplied, v1alpha1.DecisionApplied, "done", "ben"),
 			func(s *story) {

@@ -23,10 +23,19 @@ func (g *Gateway) allowed(ctx context.Context, caller *Caller, template types.Na
 	return allows(access, caller, parameters)
 }
 
-// readable returns nil where a caller may read a submission. Who it was submitted for may, also where its template is gone;
+// owner is on whose behalf the action was whose outcome a submission shows: where an earlier submission of its key, or
+// another one of its business key, was first, that one's.
+func owner(s *v1alpha1.TaskSubmission) string {
+	if s.Status.Replayed || s.Status.DuplicateOf != "" {
+		return s.Status.OutcomeOf
+	}
+	return s.Annotations[v1alpha1.AnnotationOnBehalfOf]
+}
+
+// readable returns nil where a caller may read a submission. On whose behalf it was may, also where its template is gone;
 // anybody else only where the template says so.
 func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.TaskSubmission) *Problem {
-	if !caller.verified() || caller.Subject != "" && caller.Subject == s.Annotations[v1alpha1.AnnotationOnBehalfOf] {
+	if !caller.verified() || caller.Subject != "" && caller.Subject == owner(s) {
 		return nil
 	}
 	access, wrong := g.access(ctx, caller, types.NamespacedName{Namespace: s.Namespace, Name: s.Spec.TemplateRef.Name})
@@ -34,7 +43,7 @@ func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.Task
 	case wrong != nil:
 		return wrong
 	case !access.Stated():
-		return problem(forbidden, "it was submitted for somebody else, and the template's access does not say who else may read it")
+		return problem(forbidden, "it was submitted on somebody else's behalf, and the template's access does not say who else may read it")
 	}
 	return allows(access, caller, s.Spec.Parameters.Raw)
 }

@@ -46,13 +46,13 @@ func (g *Gateway) follow(ctx context.Context, in *followInput) (*huma.StreamResp
 		defer g.open.leave(caller)
 		streams.Inc()
 		defer streams.Dec()
-		g.stream(ctx.Context(), &stream{writer: writer, patience: 2 * g.Heartbeat, control: http.NewResponseController(writer), lastID: in.LastID}, name)
+		g.stream(ctx.Context(), &stream{writer: writer, patience: 2 * g.Heartbeat, control: http.NewResponseController(writer), lastID: in.LastID}, found)
 	}}, nil
 }
 
 // stream writes until the submission has finished, the reader is gone or does not read, its token or its time has
 // ended, or the process is to end.
-func (g *Gateway) stream(ctx context.Context, s *stream, name client.ObjectKey) {
+func (g *Gateway) stream(ctx context.Context, s *stream, found *v1alpha1.TaskSubmission) {
 	ctx, cancel := g.unlessStopping(ctx)
 	defer cancel()
 	ctx, cancelLife := context.WithDeadline(ctx, g.endOf(callerOf(ctx)))
@@ -61,7 +61,10 @@ func (g *Gateway) stream(ctx context.Context, s *stream, name client.ObjectKey) 
 	gone := make(chan bool, 1)
 	go func() {
 		defer close(seen)
-		_, err := g.Client.Follow(ctx, name, func(now *v1alpha1.TaskSubmission) bool {
+		_, err := g.Client.Follow(ctx, client.ObjectKeyFromObject(found), func(now *v1alpha1.TaskSubmission) bool {
+			if owner(now) != owner(found) && g.readable(ctx, callerOf(ctx), now) != nil {
+				return true // it shows somebody else's outcome now: who asks again is told so
+			}
 			select {
 			case seen <- now.DeepCopy():
 			case <-ctx.Done():

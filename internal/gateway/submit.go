@@ -112,6 +112,11 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 		wait = min(wait, g.MaxWait)
 	}
 	object := g.await(ctx, receipt.Object, wait)
+	if owner(object) != owner(receipt.Object) {
+		if wrong := g.readable(ctx, callerOf(ctx), object); wrong != nil {
+			return nil, wrong // the record knew the action, and somebody else's outcome came back
+		}
+	}
 	out, wrong := outcome(object, first)
 	if stated && wrong == nil {
 		out.Applied = "wait=" + strconv.Itoa(int(wait/time.Second))

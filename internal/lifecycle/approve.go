@@ -45,7 +45,7 @@ func (o *Observation) judgeApproval(decision *v1alpha1.TaskDecision) (v1alpha1.D
 	case decision.Spec.TemplateDigest != o.Template.Digest:
 		return v1alpha1.DecisionSuperseded, "the template's effect is another one now: approve again with templateDigest " + o.Template.Digest
 	case o.selfApproved(decision):
-		return v1alpha1.DecisionRefused, "who submitted it cannot approve it"
+		return v1alpha1.DecisionRefused, "who submitted it cannot approve it, nor can the one on whose behalf that was"
 	}
 	return v1alpha1.DecisionPending, ""
 }
@@ -62,12 +62,16 @@ func (o *Observation) selfApproved(decision *v1alpha1.TaskDecision) bool {
 // distinct reports whether it is known that another person than the submitter approves, where that is asked for.
 func (o *Observation) distinct(decision *v1alpha1.TaskDecision) bool {
 	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.onBehalf() && !o.submittedBy(by))
+	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.submittedBy(by))
 }
 
-// submittedBy reports whether a person submitted the action: now, or before it was deleted and applied again.
+// submittedBy reports whether a person submitted the action, or had it submitted on their behalf: now, or before it was
+// deleted and applied again.
 func (o *Observation) submittedBy(person string) bool {
-	return person == o.submitter() || (o.Record.Object != nil && person == o.action().Submitter)
+	if person == o.submitter() || person == o.onBehalfOf() {
+		return true
+	}
+	return o.Record.Object != nil && (person == o.action().Submitter || person == o.action().OnBehalfOf)
 }
 
 func (o *Observation) submitter() string {
@@ -77,10 +81,12 @@ func (o *Observation) submitter() string {
 	return o.Submission.Annotations[v1alpha1.AnnotationSubmittedBy]
 }
 
-// onBehalf reports whether the submitter is an account that submitted for somebody else. Who that is comes from a token's
-// subject, which cannot be compared with the API server's users: the same person may be the approver.
-func (o *Observation) onBehalf() bool {
-	return o.Submission != nil && o.Submission.Annotations[v1alpha1.AnnotationOnBehalfOf] != ""
+// onBehalfOf is whom the submitter did it for, by the name that the API server knows them by, or nobody.
+func (o *Observation) onBehalfOf() string {
+	if o.Submission == nil {
+		return ""
+	}
+	return o.Submission.Annotations[v1alpha1.AnnotationOnBehalfOf]
 }
 
 func (o *Observation) unknownPeople() string {
@@ -90,8 +96,8 @@ func (o *Observation) unknownPeople() string {
 	if o.submitter() == "" {
 		return "the approver must be another person than the submitter, and the submitter is unknown, since admission did not record it: only a template without distinctFromSubmitter lets it begin"
 	}
-	if o.onBehalf() {
-		return "the approver must be another person than the submitter, and who it was submitted for through the gateway is not known as a user of the cluster: only a template without distinctFromSubmitter lets it begin"
+	if o.onBehalfOf() != "" {
+		return "the approver must be another person than the submitter, and than the one on whose behalf that was"
 	}
 	return "the approver must be another person than the submitter"
 }

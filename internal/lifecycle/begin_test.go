@@ -151,10 +151,11 @@ func TestGateSays(t *testing.T) {
 func TestBegin(t *testing.T) {
 	step := Decide(seen(approved, businessKey, decided(v1alpha1.DecisionApprove, 0), submission(func(s *v1alpha1.TaskSubmission) {
 		s.Annotations[v1alpha1.AnnotationTraceparent] = "00-trace"
+		s.Annotations[v1alpha1.AnnotationOnBehalfOf] = "stu-7"
 	}))).(Begin)
 	a := step.Action
 	if a.PayloadDigest != payload || a.EffectDigest != digest || a.ApprovedDigest != digest || a.Approval == nil || a.Approval.By != "bob" ||
-		a.Submitter != "ann" || a.Traceparent != "00-trace" || a.Submission != (v1alpha1.SubmissionRef{Name: "k", UID: theSubmission}) ||
+		a.Submitter != "ann" || a.OnBehalfOf != "stu-7" || a.Traceparent != "00-trace" || a.Submission != (v1alpha1.SubmissionRef{Name: "k", UID: theSubmission}) ||
 		a.BusinessKey != "b" || a.Claim != v1alpha1.ClaimName("tpl", "b") || string(a.Parameters.Raw) != `{"n":1}` || !a.StartedAt.Time.Equal(t0) || a.UID != "" {
 		t.Errorf("the journal of a first attempt: %+v", a)
 	}
@@ -165,8 +166,9 @@ func TestBegin(t *testing.T) {
 	long := Decide(seen(submission(func(s *v1alpha1.TaskSubmission) {
 		s.Annotations[v1alpha1.AnnotationTraceparent] = strings.Repeat("x", 129)
 		s.Annotations[v1alpha1.AnnotationSubmittedBy] = strings.Repeat("x", 2000)
+		s.Annotations[v1alpha1.AnnotationOnBehalfOf] = strings.Repeat("y", 2000)
 	}))).(Begin)
-	if long.Action.Traceparent != "" || len(long.Action.Submitter) > 1024 {
+	if long.Action.Traceparent != "" || len(long.Action.Submitter) > 1024 || len(long.Action.OnBehalfOf) > 1024 {
 		t.Errorf("hazard 26: annotations block the record: %+v", long.Action)
 	}
 

@@ -13,6 +13,9 @@ func approvedUnder(d string) func(*v1alpha1.Action) {
 	return func(a *v1alpha1.Action) { a.ApprovedDigest = d }
 }
 
+// forStudent says on whose behalf the action was submitted.
+func forStudent(a *v1alpha1.Action) { a.OnBehalfOf = "stu-7" }
+
 // did says that a decision of that number was carried out already.
 func did(uid string) func(*v1alpha1.Action) {
 	return func(a *v1alpha1.Action) {
@@ -25,7 +28,7 @@ func TestApprovalBeforeTheBeginHazard12(t *testing.T) {
 	approve := func(changes ...func(*v1alpha1.TaskDecision)) option {
 		return decided(v1alpha1.DecisionApprove, 0, changes...)
 	}
-	nobody := submission(func(s *v1alpha1.TaskSubmission) { s.Annotations = nil })
+	nobody := submission(func(s *v1alpha1.TaskSubmission) { s.Annotations = map[string]string{} })
 	onBehalf := submission(func(s *v1alpha1.TaskSubmission) { s.Annotations[v1alpha1.AnnotationOnBehalfOf] = "stu-7" })
 	decideAll(t, []row{
 		{"approved", seen(readNothing, approved, approve()), "Begin 1", ""},
@@ -37,7 +40,9 @@ func TestApprovalBeforeTheBeginHazard12(t *testing.T) {
 		{"unless the template allows it", seen(readNothing, approvedByAnyone, approve(by("ann"))), "Begin 1", ""},
 		{"an approver whom nobody knows", seen(readNothing, approved, approve(by(""))), "Wait", ""},
 		{"a submitter whom nobody knows", seen(readNothing, approved, nobody, approve()), "Wait", ""},
-		{"a submitter who did it for somebody else", seen(readNothing, approved, onBehalf, approve()), "Wait", ""},
+		{"a submitter who did it for somebody else", seen(readNothing, approved, onBehalf, approve()), "Begin 1", ""},
+		{"by the one on whose behalf it was", seen(readNothing, approved, onBehalf, approve(by("stu-7"))), "Judge Refused", "nor can the one on whose behalf"},
+		{"on whose behalf is known, and the submitter is not", seen(readNothing, approved, nobody, onBehalf, approve()), "Wait", ""},
 		{"by the account that did it for somebody else", seen(readNothing, approved, onBehalf, approve(by("ann"))), "Judge Refused", "who submitted it cannot approve it"},
 		{"for whom does not matter where anyone may", seen(readNothing, approvedByAnyone, onBehalf, approve()), "Begin 1", ""},
 		{"neither matters where anyone may", seen(readNothing, approvedByAnyone, nobody, approve(by(""))), "Begin 1", ""},
@@ -66,6 +71,7 @@ func TestApprovalOfAnEditedTemplateHazard12(t *testing.T) {
 		{"the old digest", seen(between, approved, wasEdited, again(pinning(digest))), "Judge Superseded", ""},
 		{"by the submitter", seen(between, approved, wasEdited, again(by("ann"))), "Judge Refused", ""},
 		{"by the first submitter, after it was applied again by another", seen(between, approved, wasEdited, recreated, submission(func(s *v1alpha1.TaskSubmission) { s.Annotations[v1alpha1.AnnotationSubmittedBy] = "bob" }), again(by("ann"), naming(theRecord))), "Judge Refused", "who submitted it"},
+		{"by the one on whose behalf it was first, after it was applied again by another", seen(recorded(retrying, approvedUnder(digest), forStudent), approved, wasEdited, recreated, again(by("stu-7"), naming(theRecord))), "Judge Refused", "on whose behalf"},
 		{"an attempt that runs is not approved", seen(recorded(approvedUnder(digest)), approved, wasEdited, again(), flight(FlightRunning)), "Wait 500ms quiet", ""},
 		{"the template cannot be read: it waits", seen(between, notFound, again()), "Wait", ""},
 		{"it has finished", seen(recorded(hasFailed), approved, again()), "Judge Refused", "finished"},

@@ -122,3 +122,25 @@ func TestLeftAloneAndAppliedAgainShowsNoEnd(t *testing.T) {
 	o := seen(recorded(retrying, expiresIn(time.Hour)), recreated, flight(FlightFull))
 	checkStatus(t, o, Project(o))
 }
+
+// TestProjectSaysWhoseOutcomeItIs where it is not the submission's own: a gateway judges by that who may read it.
+func TestProjectSaysWhoseOutcomeItIs(t *testing.T) {
+	ofAnother := func(a *v1alpha1.Action) { a.DuplicateOf, a.OutcomeOf = "first", "stu-8" }
+	for _, test := range []struct {
+		reason string
+		given  Observation
+		want   string
+	}{
+		{"its own", seen(recorded(hasSucceeded, forStudent)), ""},
+		{"an earlier one's of its key", seen(recorded(hasSucceeded, forStudent), recreated), "stu-7"},
+		{"an earlier one's, which failed", seen(recorded(hasFailed, forStudent), recreated), "stu-7"},
+		{"an earlier one's, for nobody else", seen(recorded(hasSucceeded), recreated), ""},
+		{"that of the first one for its business key", seen(recorded(hasSucceeded, forStudent, ofAnother)), "stu-8"},
+		{"the same, applied again", seen(recorded(hasSucceeded, forStudent, ofAnother), recreated), "stu-8"},
+		{"nobody's: the key stands for another action", seen(recorded(hasSucceeded, forStudent), recreated, otherPayload), ""},
+	} {
+		if got := Project(test.given).OutcomeOf; got != test.want {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func newAction(o *Observation) *v1alpha1.Action {
 		PayloadDigest: o.PayloadDigest,
 		Submission:    v1alpha1.SubmissionRef{Name: o.Submission.Name, UID: o.Submission.UID},
 		Submitter:     cut(o.submitter(), maxMessage),
+		OnBehalfOf:    cut(o.onBehalfOf(), maxMessage),
 		Traceparent:   o.Submission.Annotations[v1alpha1.AnnotationTraceparent],
 	}
 	if len(action.Traceparent) > 128 {

@@ -42,6 +42,7 @@ type line struct {
 	Reason    string         `json:"reason"`
 	Actor     string         `json:"actor"`
 	Submitter string         `json:"submitter,omitempty"`
+	OnBehalf  string         `json:"onBehalfOf,omitempty"`
 	Decision  *decisionEntry `json:"decision,omitempty"`
 	Trace     string         `json:"trace,omitempty"`
 	Record    string         `json:"record,omitempty"`
@@ -153,12 +154,13 @@ func lineOf(t *Transition) *line {
 	}
 	if t.Submission != nil {
 		entry.Submitter = t.Submission.Annotations[v1alpha1.AnnotationSubmittedBy]
+		entry.OnBehalf = t.Submission.Annotations[v1alpha1.AnnotationOnBehalfOf]
 	}
 	if t.Record != nil {
 		action := t.Record.Spec.Action
 		entry.Record, entry.Attempt, entry.Outcome, entry.Unsettled = t.Record.Name, action.Attempt.Number, string(action.Attempt.Outcome), action.Unsettled
 		if entry.Submitter == "" {
-			entry.Submitter = action.Submitter
+			entry.Submitter, entry.OnBehalf = action.Submitter, action.OnBehalfOf
 		}
 	}
 	if t.Decision != nil {

@@ -22,7 +22,7 @@ import (
 // aBegin is an approved begin.
 func aBegin() *Transition {
 	submission := &v1alpha1.TaskSubmission{}
-	submission.Annotations = map[string]string{v1alpha1.AnnotationSubmittedBy: "shop"}
+	submission.Annotations = map[string]string{v1alpha1.AnnotationSubmittedBy: "shop", v1alpha1.AnnotationOnBehalfOf: "stu-7"}
 	after := action(v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting, 1, "", false)
 	after.Traceparent = aTrace
 	after.Approval = &v1alpha1.DecisionRef{Name: "yes", UID: "u", Action: v1alpha1.DecisionApprove, By: "jo", Reason: "it is due", At: metav1.NewTime(noon)}
@@ -39,7 +39,7 @@ func TestTheAuditLogSaysWhoWhatWhenAndWhy(t *testing.T) {
 	var log bytes.Buffer
 	NewAudit(&log).Observe(aBegin())
 	const want = `{"schema":"taskonce.dev/audit/v1","sequence":1,"time":"2026-11-30T12:00:00Z","kind":"Stored","namespace":"ns","name":"n","key":"k",` +
-		`"template":"charge","attempt":1,"from":"Pending/AwaitingApproval","to":"Processing/Executing","replayed":true,"reason":"it is due","actor":"jo","submitter":"shop",` +
+		`"template":"charge","attempt":1,"from":"Pending/AwaitingApproval","to":"Processing/Executing","replayed":true,"reason":"it is due","actor":"jo","submitter":"shop","onBehalfOf":"stu-7",` +
 		`"decision":{"name":"yes","action":"Approve","state":"Applied","by":"jo","at":"2026-11-30T12:00:00Z","reason":"it is due"},` +
 		`"trace":"4bf92f3577b34da6a3ce929d0e0e4736","record":"ik-1","executor":"e"}` + "\n"
 	if got := strings.Replace(log.String(), `"replayed":true,`, "", 1); got != strings.Replace(want, `"replayed":true,`, "", 1) {
