@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -48,7 +49,7 @@ func TestARefusalDoesNotRestOnTheCache(t *testing.T) {
 		{"still another action", with(first), with(first), true, false},
 		{"the same action: nothing is refused, so nothing more is read", with(other), nil, true, true},
 	} {
-		h := &Submissions{Cache: holding{submission: tt.cached}, Live: holding{submission: tt.live}, Records: &record.Store{Client: holding{}}}
+		h := &Submissions{Cache: holding{submission: tt.cached}, Live: holding{submission: tt.live}, Records: &record.Store{Client: holding{}}, Recent: NewRecent(clock.RealClock{})}
 		known, err := h.earlier(t.Context(), with(other), plan.InputOf(with(other)))
 		if err != nil || (known != nil) != tt.known || (known != nil && known.same != tt.same) {
 			t.Errorf("%s: %+v, %v", tt.reason, known, err)

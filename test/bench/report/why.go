@@ -7,15 +7,17 @@ func (r Results) why(text string) string {
 	busy := func(side string, of func(Sample) float64) string { return ms(r.Median(SectionRate, Busy, side, of)) }
 	switch text {
 	case goalSaturated:
-		return "As with 32 clients: the profile has the same places. The template lets 32 attempts run at once, and the bare client has 256 writes under way."
+		return "With so many writes under way etcd and the API server take less for each of the bare client's, which has 256 of them; " +
+			"the operator has those of 32 workers. More workers, or a template that lets 256 attempts run, were tried, and did not help: the processors are used up. " +
+			"What the manager has is what is said for 32 clients."
 	case goalBusy:
 		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
-			"JSON and HTTP/2 of its three writes and their answers, the watch of submissions, and the effect's request over a connection of its own, so "+
+			"JSON and HTTP/2 of its three writes, the watch of submissions, and the effect's request over a connection of its own, so "+
 			"that nothing sends it twice. The clients' watch for the Success is the rest: the bare client waits for nothing.",
 			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)))
 	case goalStampede:
-		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook, and its read of the record, are what a duplicate "+
-			"costs more than a create of a kind without webhooks. It buys the answer: what the key was used for, and what differs. Without the webhooks a "+
+		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook is what a duplicate "+
+			"costs more than a create of a kind without webhooks; its record is read once a second. It buys the answer: what the key was used for, and what differs. Without the webhooks a "+
 			"duplicate is a refused create like any other; with them a create costs %s times the manager's processor time.",
 			number(r.Ratio(SectionWebhook, Busy, With, Without, CPUOf(Manager))))
 	case goalWorked:
@@ -33,7 +35,7 @@ func (r Results) why(text string) string {
 			"stored and carried out as any other. The time-out and the grace are over for all of them at once, so that all of these writes wait for each other.",
 			number(r.Median(SectionHistory, Lost, Operator, Each(operatorWrite))), number(r.Median(SectionWays, Straight, Operator, Each(operatorWrite))))
 	case goalManager:
-		return "The manager's profile is JSON, HTTP/2 and garbage collection of three writes and their answers."
+		return "The manager's profile is JSON, HTTP/2 and garbage collection of three writes."
 	default:
 		return "`make bench BENCH='--profile=tmp'` takes the profile of the API server that says where it goes."
 	}
