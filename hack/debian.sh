@@ -20,4 +20,4 @@ fi
 echo "Installing $*" >&2
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+apt-get install -qq -y -o DPkg::Lock::Timeout=300 --no-install-recommends "$@" >/dev/null

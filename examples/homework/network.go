@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -97,6 +99,7 @@ func (n *networks) through(segment string, aim func(*http.Request)) http.Handler
 		ModifyResponse: func(answer *http.Response) error {
 			return answer.Request.Context().Value(networkKey{}).(*network).pass(answer, n.slowBy)
 		},
+		ErrorLog:     log.New(io.Discard, "", 0), // what is cut here is meant to be
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

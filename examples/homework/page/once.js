@@ -70,7 +70,7 @@ function words({ state, view }, problem, silent) {
     case "unknown":
       return { title: "Unknown", text: problem ? `It may have been handed in, and nobody tells: ${detail(problem)} Press to ask again.` : "An answer was lost, so it may have been handed in. This page asks; it does not send it blindly." };
     case "failed":
-      return { title: "Refused", text: `Nothing was handed in. ${problem ? detail(problem) : "Press to try again."}` };
+      return { title: "Refused", text: problem ? `Nothing was handed in. ${detail(problem)}` : "Nothing was handed in. Press to try again." };
     case "submitted":
       return outcome(view, problem);
     default:
@@ -90,6 +90,9 @@ function outcome({ phase, reason, message, result }, problem) {
 }
 
 function detail(error) {
+  if (error.problem?.type.endsWith("/unauthenticated")) {
+    return "The session has ended: log in.";
+  }
   const said = error.problem?.detail ?? error.message;
   return `${said.charAt(0).toUpperCase()}${said.slice(1).replace(/\.$/, "")}.`;
 }

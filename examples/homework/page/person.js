@@ -41,8 +41,9 @@ export function person(root, who) {
       passed.push(state);
     }
     Object.assign(root.dataset, { state, phase: phase ?? "", receipt: receipt ?? "", passed: passed.join(" ") });
+    const at = state === "failed" ? "idle" : state; // nothing of it is there
     for (const step of path.children) {
-      step.className = step.dataset.step === state ? "now" : passed.includes(step.dataset.step) ? "passed" : "";
+      step.className = step.dataset.step === at ? "now" : passed.includes(step.dataset.step) ? "passed" : "";
     }
     say(title, head);
     say(text, rest);

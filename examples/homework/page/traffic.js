@@ -27,7 +27,7 @@ export function listen(list, tell) {
     try {
       const answer = await fetch(url, init);
       traffic.silent = false;
-      write(what, said(answer));
+      write(what, said(what, answer));
       return answer;
     } catch (error) {
       traffic.silent = true;
@@ -47,9 +47,9 @@ function kind(url, { method = "GET" }) {
   return url.endsWith("/events") ? "follow" : "ask";
 }
 
-const meanings = { 200: "it is there", 201: "done", 202: "in process", 404: "not there", 409: "in process already", 424: "it failed" };
+const meanings = { 200: "done", 201: "done", 202: "in process", 404: "not there", 409: "in process already", 424: "it failed" };
 
-function said(answer) {
+function said(what, answer) {
   const first = answer.headers.get("Idempotency-Replayed") === "true" ? ", the first outcome" : "";
-  return `${answer.status} ${meanings[answer.status] ?? answer.statusText.toLowerCase()}${first}`;
+  return `${answer.status} ${(what !== "send" && answer.status === 200 ? "there" : meanings[answer.status]) ?? answer.statusText.toLowerCase()}${first}`;
 }
