@@ -3,10 +3,13 @@ package setting
 import (
 	"errors"
 	"flag"
+	"os"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/taskonce/taskonce/internal/stream"
 )
 
 // Log is how a process logs.
@@ -33,12 +36,12 @@ func (l *Log) Check() error {
 	return nil
 }
 
-// Logger writes to standard error. Stack traces belong to faults of the program, which are logged as panics.
+// Logger writes to standard error, and goes on where nobody reads that. Stack traces belong to faults of the program, which are logged as panics.
 func (l *Log) Logger() logr.Logger {
 	times := func(config *zapcore.EncoderConfig) { config.EncodeTime = zapcore.ISO8601TimeEncoder }
 	encoder := zap.JSONEncoder(times)
 	if l.format == "text" {
 		encoder = zap.ConsoleEncoder(times)
 	}
-	return zap.New(encoder, zap.Level(levels[l.level]), zap.StacktraceLevel(zapcore.DPanicLevel))
+	return zap.New(zap.WriteTo(stream.NewLines(os.Stderr)), encoder, zap.Level(levels[l.level]), zap.StacktraceLevel(zapcore.DPanicLevel))
 }

@@ -11,6 +11,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/stream"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
@@ -21,7 +22,7 @@ const auditSchema = "taskonce.dev/audit/v1"
 const theOperator = "taskonce"
 
 var auditErrors = total("taskonce_audit_errors_total",
-	"Lines of the audit log that could not be written; the log has them. Where the disk is full, or whoever reads the stream is gone, mend that: the operator goes on without.")
+	"Lines of the audit log that could not be written, or not within 5 seconds; the log has them. Where the disk is full, or whoever reads the stream is gone or stands still, mend that: the operator goes on without.")
 
 // line is one line of the audit log. docs/audit.schema.json describes it; a field is added there, and none is renamed.
 type line struct {
@@ -59,17 +60,17 @@ type decisionEntry struct {
 }
 
 // Audit writes a line of JSON for each transition, before the operator goes on: what it has written is not lost with the
-// process. A line that cannot be written is counted and logged, and the operator goes on.
+// process. A line that cannot be written, or not within the patience of stream.Lines, is counted and logged, and the operator
+// goes on.
 type Audit struct {
 	mu       sync.Mutex
 	to       io.Writer
 	sequence int64
-	torn     bool // the last line was written in part
 }
 
 // NewAudit writes to a stream, each line with one call.
 func NewAudit(to io.Writer) *Audit {
-	return &Audit{to: to}
+	return &Audit{to: stream.NewLines(to)}
 }
 
 // OpenAudit opens the audit log that a flag names: "-" is standard output, anything else a file that lines are
@@ -97,24 +98,12 @@ func (a *Audit) Observe(t *Transition) {
 	entry.Sequence = a.sequence
 	text, err := json.Marshal(entry)
 	if err == nil {
-		err = a.write(append(text, '\n'))
+		_, err = a.to.Write(append(text, '\n'))
 	}
 	if err != nil {
 		auditErrors.Inc()
 		logf.Log.Error(err, "a line of the audit log was not written", "line", string(text))
 	}
-}
-
-// write writes a whole line. What was left of one that was torn off ends first, so that only that one cannot be read.
-func (a *Audit) write(text []byte) error {
-	if a.torn {
-		text = append([]byte{'\n'}, text...)
-	}
-	n, err := a.to.Write(text)
-	if n > 0 {
-		a.torn = n < len(text)
-	}
-	return err
 }
 
 // isNews reports whether a transition says something that no other has said. A wait that is prolonged is none, and what
