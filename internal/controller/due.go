@@ -76,11 +76,12 @@ func (l *DueLoop) Sweep(ctx context.Context) error {
 		})
 	})
 	_ = s.group.Wait()
+	uncounted := l.countLeft(ctx)
 	s.tell(complete && overdue && judged)
 	if complete {
 		r.forgetUnlisted(began, listed)
 	}
-	return errors.Join(records, failed, decided, s.err())
+	return errors.Join(records, failed, decided, uncounted, s.err())
 }
 
 // everywhere lists in each namespace that it is to look in, and says whether every list came to its end.

@@ -64,6 +64,7 @@ type Submissions struct {
 	queue   wakeQueue
 	pace    pace
 	doubts  doubts
+	left    left
 }
 
 // Init makes what the reconciler remembers. maxInFlight bounds the attempts that run at once in this process.

@@ -22,10 +22,19 @@ func (s *Store) EachDue(ctx context.Context, namespace string, now time.Time, vi
 	if err != nil {
 		return err
 	}
+	return s.each(ctx, visit, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector})
+}
+
+// EachAsking calls visit for every record of a namespace (empty: of all) whose outcome a person has to say, in the same way.
+func (s *Store) EachAsking(ctx context.Context, namespace string, visit func(*v1alpha1.TaskRecord)) error {
+	return s.each(ctx, visit, client.InNamespace(namespace), client.MatchingFields{"spec.action.reason": string(v1alpha1.ReasonOutcomeUnknown)})
+}
+
+// each pages through the records that are selected, but for claims.
+func (s *Store) each(ctx context.Context, visit func(*v1alpha1.TaskRecord), selected ...client.ListOption) error {
 	for next := ""; ; {
 		page := &v1alpha1.TaskRecordList{} // its own: what is decoded into a page that was used mixes with what it held
-		err := s.Client.List(ctx, page, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(pageSize), client.Continue(next))
-		if err != nil {
+		if err := s.Client.List(ctx, page, append(selected, client.Limit(pageSize), client.Continue(next))...); err != nil {
 			return err
 		}
 		for i := range page.Items {

@@ -232,7 +232,8 @@ func standingOfAnything(t *testing.T) *Standing {
 			aSubmission("invented-2", v1alpha1.PhasePending, v1alpha1.ReasonTemplateNotFound, 0),
 		},
 	}
-	return &Standing{Cache: cache, MaxInFlight: 512, Clock: clocktesting.NewFakePassiveClock(noon), Leads: closed(), Usage: func() []inflight.Usage {
+	left := func() map[string]int { return map[string]int{"charge": 2, "deleted": 1} }
+	return &Standing{Cache: cache, Left: left, MaxInFlight: 512, Clock: clocktesting.NewFakePassiveClock(noon), Leads: closed(), Usage: func() []inflight.Usage {
 		return []inflight.Usage{
 			{Template: types.NamespacedName{Namespace: "a", Name: "charge"}, Used: 2, Queued: 1},
 			{Template: types.NamespacedName{Namespace: "b", Name: "charge"}, Used: 3, Queued: 4},
@@ -261,9 +262,9 @@ taskonce_submissions{phase="Processing",reason="OutcomeUnknown",template="charge
 taskonce_submissions_awaiting_decision{reason="AwaitingApproval",template="charge"} 1
 taskonce_submissions_awaiting_decision{reason="AwaitingApproval",template="mail"} 0
 taskonce_submissions_awaiting_decision{reason="AwaitingApproval",template="unknown"} 0
-taskonce_submissions_awaiting_decision{reason="OutcomeUnknown",template="charge"} 1
+taskonce_submissions_awaiting_decision{reason="OutcomeUnknown",template="charge"} 3
 taskonce_submissions_awaiting_decision{reason="OutcomeUnknown",template="mail"} 0
-taskonce_submissions_awaiting_decision{reason="OutcomeUnknown",template="unknown"} 0
+taskonce_submissions_awaiting_decision{reason="OutcomeUnknown",template="unknown"} 1
 taskonce_template_ready{template="charge"} 0
 taskonce_template_ready{template="mail"} 1
 `

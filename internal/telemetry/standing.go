@@ -23,7 +23,7 @@ var (
 		labelTemplate, "phase", "reason")
 
 	awaitingNow = computed("taskonce_submissions_awaiting_decision",
-		"Submissions that wait for a person: AwaitingApproval or OutcomeUnknown. kubectl taskonce inbox lists them, and what else may need a person."+fromLeader,
+		"Submissions that wait for a person: AwaitingApproval or OutcomeUnknown; of the latter also those that were deleted, as the last sweep found them. kubectl taskonce inbox lists them, and what else may need a person."+fromLeader,
 		labelTemplate, "reason")
 
 	oldestNow = computed("taskonce_oldest_processing_age_seconds",
@@ -59,7 +59,9 @@ type Standing struct {
 	// Usage is what the in-flight table knows, MaxInFlight its limit.
 	Usage       func() []inflight.Usage
 	MaxInFlight int
-	Clock       clock.PassiveClock
+	// Left is how many actions wait for a person although their submission is gone, by template.
+	Left  func() map[string]int
+	Clock clock.PassiveClock
 	// Leads is closed when this replica leads.
 	Leads <-chan struct{}
 
@@ -109,6 +111,9 @@ func (s *Standing) compute(now time.Time) []prometheus.Metric {
 		for i := range submissions.Items {
 			c.count(&submissions.Items[i], now)
 		}
+		for template, n := range s.Left() {
+			c.of(template).left += n
+		}
 		all = append(all, c.ofLeader()...)
 	}
 	return all
@@ -142,6 +147,7 @@ type tally struct {
 	standing              map[State]int
 	oldest                time.Duration
 	limit, used, queueing int
+	left                  int
 	broken, refused       bool
 	heard, exists         bool
 }
@@ -211,7 +217,7 @@ func (c *census) ofLeader() (all []prometheus.Metric) {
 		for state, n := range of.standing {
 			all = append(all, number(submissionsNow, n, name, string(state.Phase), string(state.Reason)))
 		}
-		awaiting := map[v1alpha1.Reason]int{}
+		awaiting := map[v1alpha1.Reason]int{v1alpha1.ReasonOutcomeUnknown: of.left}
 		for state, n := range of.standing {
 			awaiting[state.Reason] += n
 		}
