@@ -123,6 +123,10 @@ type TaskDecisionStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+	// The record of what was decided about, where there was one. The decision is removed with it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	RecordName string `json:"recordName,omitempty"`
 	// When it is tried again, where it could not be carried out yet.
 	// +optional
 	NextAt *metav1.MicroTime `json:"nextAt,omitempty"`

@@ -104,6 +104,9 @@ func (r *Submissions) adjourn(ctx context.Context, subject *subject, step lifecy
 func (r *Submissions) writeDecision(ctx context.Context, subject *subject, decision *v1alpha1.TaskDecision, status v1alpha1.TaskDecisionStatus) (bool, error) {
 	decision = decision.DeepCopy()
 	decision.Status = status
+	if record := subject.record.Object; record != nil {
+		decision.Status.RecordName = record.Name
+	}
 	err := r.Client.Status().Update(ctx, decision)
 	if client.IgnoreNotFound(err) != nil {
 		return false, err

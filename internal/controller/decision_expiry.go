@@ -48,7 +48,7 @@ func (r *Submissions) expireDecision(ctx context.Context, decision *v1alpha1.Tas
 // recordOf returns the record of what was decided about, or nil. Once a decision says which it is, no list is needed.
 func (r *Submissions) recordOf(ctx context.Context, decision *v1alpha1.TaskDecision) (*v1alpha1.TaskRecord, error) {
 	action := types.NamespacedName{Namespace: decision.Namespace, Name: decision.Spec.Submission}
-	if name := decision.Labels[v1alpha1.LabelRecord]; name != "" {
+	if name := lifecycle.RecordOf(decision); name != "" {
 		return r.Records.Named(ctx, decision.Namespace, name)
 	}
 	submission, err := r.find(ctx, action, true)

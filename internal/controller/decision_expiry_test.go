@@ -88,6 +88,21 @@ var _ = Describe("A judged decision", func() {
 		Expect(w.gone("a")).To(BeTrue())
 	})
 
+	It("goes with a record that no sweep has met", func() {
+		w.template("work", approved, keptFor(ttl))
+		w.submit("a")
+		w.run("a")
+		w.decide(v1alpha1.DecisionApprove, "a", pinned(digestIn(w.status("a").Message)))
+		w.run("a")
+		w.decide(v1alpha1.DecisionCancel, "a", judging(1)) // which is refused
+		w.run("a")
+		w.remove("a")
+		w.clock.Step(ttl + soon)
+		w.sweep()
+		Expect(w.record("a")).To(BeNil())
+		Expect(w.decisions()).To(BeEmpty())
+	})
+
 	It("about nothing stays for thirty days", func() {
 		w.decideBy(v1alpha1.TaskDecisionSpec{Submission: "nobody", UID: "x", Action: v1alpha1.DecisionCancel, Reason: "why"})
 		w.run("nobody")

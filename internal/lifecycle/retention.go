@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -59,12 +60,17 @@ func RemoveUnrecorded(now time.Time, submission *v1alpha1.TaskSubmission, templa
 	return at, !now.Before(at)
 }
 
+// RecordOf returns the name of the record that a decision was about; empty: it says none.
+func RecordOf(decision *v1alpha1.TaskDecision) string {
+	return cmp.Or(decision.Labels[v1alpha1.LabelRecord], decision.Status.RecordName)
+}
+
 // RemoveDecision returns when a judged decision is to be removed, and whether that time has come; until then it is to be
 // looked at again at that time. It goes with its record. Where it never had one (action is nil), it is kept for as long
 // as a record is without a template.
 func RemoveDecision(now time.Time, decision *v1alpha1.TaskDecision, action *v1alpha1.Action) (at time.Time, over bool) {
 	switch {
-	case action == nil && decision.Labels[v1alpha1.LabelRecord] != "":
+	case action == nil && RecordOf(decision) != "":
 		return now, true
 	case action == nil:
 		at = decision.CreationTimestamp.Add(defaultRecordTTL)

@@ -90,13 +90,17 @@ func TestDecisionsGoWithTheirRecord(t *testing.T) {
 		{"its record is kept for ever", true, with(hasFailed, keptForEver), 100 * age, defaultRecordTTL},
 		{"it is met first", false, with(hasSucceeded, expiresIn(time.Minute)), age, time.Minute},
 		{"its record is gone", true, nil, time.Second, 0},
+		{"its record was gone before it was met", true, nil, 0, 0},
 		{"it never had a record", false, nil, age, 24 * time.Hour},
 		{"and is old", false, nil, age + 24*time.Hour, 0},
 	} {
 		decision := &v1alpha1.TaskDecision{}
 		decision.CreationTimestamp.Time = t0.Add(-test.age)
-		if test.known {
+		switch {
+		case test.known && test.age > 0:
 			decision.Labels = map[string]string{v1alpha1.LabelRecord: "ik-x"}
+		case test.known:
+			decision.Status.RecordName = "ik-x"
 		}
 		at, over := RemoveDecision(t0, decision, test.action)
 		if over != (test.want == 0) || (!over && !at.Equal(t0.Add(test.want))) {
