@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -64,8 +66,9 @@ func run(ctx context.Context, options *options) error {
 	config.QPS = -1 // the API server's own priority and fairness is the limit
 	scheme := newScheme()
 	needs := controller.Needs{Namespaces: options.namespaces, Reviews: options.reviews()}
-	if err := controller.CheckInstallation(ctx, config, scheme, needs); err != nil || options.checkOnly {
-		return err
+	check := func(ctx context.Context) error { return controller.CheckInstallation(ctx, config, scheme, needs) }
+	if err := whenNotOverloaded(ctx, time.Second, check); err != nil || options.checkOnly {
+		return byWayOf(http.ProxyFromEnvironment, config, err)
 	}
 	mgr, err := newManager(config, scheme, options)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -32,7 +33,7 @@ func addProbes(mgr ctrl.Manager) error {
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("cache", filled(mgr.GetCache())),
 		mgr.AddReadyzCheck("api-server", reachable(func(ctx context.Context) error {
-			return server.RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+			return unlessOverloaded(server.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error())
 		}, time.Now)),
 	)
 }
@@ -47,6 +48,15 @@ func filled(caches cache.Cache) healthz.Checker {
 		}
 		return nil
 	}
+}
+
+// unlessOverloaded takes it for an answer that the API server has too much to do. With no replica ready, it would lose the
+// webhooks, too, and nothing be gained.
+func unlessOverloaded(err error) error {
+	if apierrors.IsTooManyRequests(err) {
+		return nil
+	}
+	return err
 }
 
 // reachable says that the API server answers.

@@ -7,7 +7,20 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
+
+func TestTooMuchToDoIsAnAnswer(t *testing.T) {
+	away := errors.New("connection refused")
+	for _, c := range []struct{ answer, want error }{
+		{apierrors.NewTooManyRequests("too many requests", 1), nil}, {away, away}, {nil, nil},
+	} {
+		if got := unlessOverloaded(c.answer); !errors.Is(got, c.want) {
+			t.Errorf("%v: got %v", c.answer, got)
+		}
+	}
+}
 
 func TestTheAPIServerIsAskedNowAndThen(t *testing.T) {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
