@@ -39,7 +39,7 @@ func releases(t *testing.T) []string {
 // operator goes on to store where the kinds were the first to be upgraded.
 func (w *world) upgrade(release string) {
 	w.Helper()
-	w.install("-f", filepath.Join(release, "crds.yaml"))
+	w.install("-f", w.kindsOf(release))
 	namespace := w.newNamespace()
 	w.template(namespace, "plain", "plain", "}}")
 	stored := w.store(namespace, filepath.Join(release, "objects.yaml"))
@@ -89,6 +89,29 @@ func (w *world) install(args ...string) {
 			return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established), nil
 		})
 	}
+}
+
+// kindsOf writes the kinds of all that a release installs to a file, and returns its path.
+func (w *world) kindsOf(release string) string {
+	w.Helper()
+	path := filepath.Join(w.TempDir(), "kinds.yaml")
+	w.must(os.WriteFile(path, []byte(strings.Join(definitions(w.T, filepath.Join(release, "install.yaml")), "\n---\n")), 0o600))
+	return path
+}
+
+// definitions are the CRDs among the documents of a file.
+func definitions(t *testing.T, path string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		if strings.Contains(document, "\nkind: CustomResourceDefinition\n") {
+			all = append(all, document)
+		}
+	}
+	return all
 }
 
 // store creates what a release had stored, in a namespace of its own, and returns it as it is read.
@@ -163,7 +186,7 @@ func TestKindsOnlyGrow(t *testing.T) {
 		}
 	}
 	for _, release := range releases(t) {
-		for _, old := range kinds(t, filepath.Join(release, "crds.yaml")) {
+		for _, old := range kinds(t, filepath.Join(release, "install.yaml")) {
 			if now[old.Name] == nil {
 				t.Errorf("%s: %s is gone", release, old.Name)
 				continue
@@ -186,12 +209,8 @@ func TestKindsOnlyGrow(t *testing.T) {
 
 func kinds(t *testing.T, path string) []*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []*apiextensionsv1.CustomResourceDefinition
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
+	for _, document := range definitions(t, path) {
 		kind := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict([]byte(document), kind); err != nil {
 			t.Fatalf("%s: %v", path, err)
