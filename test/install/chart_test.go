@@ -19,6 +19,7 @@ import (
 
 // TestTheChartSaysWhatTheManifestSays renders the chart with its defaults and compares each object with the manifest's.
 func TestTheChartSaysWhatTheManifestSays(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	manifest := objects(w.T, w.read("dist/install.yaml"))
 	delete(manifest, "Namespace taskonce-system") // helm makes it
@@ -162,6 +163,7 @@ var with = map[string]string{
 
 // TestEveryValueIsUsed sets each value of the chart to something else and looks for what that changes.
 func TestEveryValueIsUsed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for setting, want := range values {
 		flags := []string{"--set", setting}
@@ -203,6 +205,7 @@ func leaves(path string, value any) []string {
 
 // TestWrongValuesAreRefused has the schema refuse a few.
 func TestWrongValuesAreRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, wrong := range []string{"replicass=2", "replicas=two", "log.level=loud", "webhook.certificate.source=somebody", "extraArgs={workers}", "namespaces={A}", "image.digest=abc"} {
 		if out, err := w.helm("template", "taskonce", "dist/chart", "--set", wrong); err == nil || !strings.Contains(out, "schema") {
@@ -213,6 +216,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 
 // TestTheChartIsClean runs helm lint.
 func TestTheChartIsClean(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if out, err := w.helm("lint", "--strict", "dist/chart"); err != nil {
 		t.Errorf("helm lint: %v\n%s", err, out)

@@ -11,6 +11,7 @@ import (
 // TestWhatIsRenderedConforms has kubeconform check the manifest and the chart, with everything on that needs no kinds of
 // others, against the schemas of the API server itself.
 func TestWhatIsRenderedConforms(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	raw, _, err := w.plane.Kubectl(t.Context(), "get", "--raw", "/openapi/v2")
 	w.must(err)
