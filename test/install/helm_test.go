@@ -1,7 +1,6 @@
 package install_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ const (
 )
 
 // TestChart installs by chart into a namespace that enforces pod security, has the work done, upgrades with the webhooks down,
-// meets an API server that throttles, and uninstalls and installs with what was done there.
+// and uninstalls and installs with what was done there.
 func TestChart(t *testing.T) {
 	w := newWorld(t)
 	w.follow("docs/install.md", "With Helm")
@@ -26,10 +25,6 @@ func TestChart(t *testing.T) {
 	w.sh("helm upgrade taskonce dist/chart -n taskonce-system --wait " + valuesForTests)
 	w.sh("helm test taskonce -n taskonce-system")
 	namespace := w.mainJob(nil)
-	other := w.newNamespace()
-	w.install(other)
-	w.throttled(other)
-	w.proxied(other)
 	w.underLoad("an upgrade without webhooks", func() {
 		w.sh("kubectl delete service taskonce-webhook-service -n taskonce-system")
 		w.follow("docs/upgrade.md", "With the chart")
@@ -46,30 +41,6 @@ func TestChart(t *testing.T) {
 	w.follow("docs/uninstall.md", "The kinds")
 	w.sh("kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
-}
-
-// throttled has the API server refuse the operator a hundred requests, and looks what is lost by that.
-func (w *world) throttled(namespace string) {
-	w.Helper()
-	front := w.node.front
-	before := front.refused.Load()
-	front.refuse.Store(100)
-	defer front.refuse.Store(0)
-	var names []string
-	for i := range 20 {
-		names = append(names, fmt.Sprintf("throttled-%d", i))
-		w.must(w.client.Create(w.Context(), plain(namespace, names[i])))
-	}
-	for _, name := range names {
-		w.reaches(namespace, name, v1alpha1.ReasonApplied)
-		if got := w.effects(namespace)[name]; got != 1 {
-			w.Errorf("%s had %d effects", name, got)
-		}
-	}
-	if front.refused.Load() == before {
-		w.Error("nothing was refused")
-	}
-	w.Logf("throttled: %d requests were refused with 429", front.refused.Load()-before)
 }
 
 // TestNamespaces installs for one namespace, as somebody who has all rights there and none beyond, and has the work done with

@@ -36,8 +36,10 @@ func TestManifest(t *testing.T) {
 		t.Errorf("nobody leads: %s", out)
 	}
 	namespace := w.mainJob(nil)
+	w.rootsAreReadOnly(system)
 	w.follow("docs/install.md", "Metrics")
 	w.metricsNeedARight()
+	w.proxied(w.newNamespace())
 	w.mayWhatThePageSays()
 	w.upgradesWithoutWebhooks(namespace)
 	w.sh(`kubectl patch secret taskonce-webhook-cert -n taskonce-system --type=merge -p '{"data":{"tls.crt":""}}'`) // to be made anew

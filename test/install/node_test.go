@@ -53,6 +53,7 @@ type sandbox struct {
 	mu      sync.Mutex
 	process *process // nil while it does not run
 	ready   bool
+	lapses  int // how often it was ready no more, and ran
 }
 
 func (n *node) start(ctx context.Context) error {
@@ -126,6 +127,16 @@ func (n *node) run(ctx context.Context, s *sandbox) error {
 		if err != nil || !again {
 			return err
 		}
+		if err := n.status(ctx, s, corev1.PodRunning, running(false, restarts)); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.deleted:
+			return n.forget(s)
+		case <-time.After(min(time.Duration(restarts)*time.Second, 10*time.Second)): // it backs off
+		}
 	}
 }
 
@@ -153,9 +164,6 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 		case <-p.done:
 			if s.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 				return false, n.ended(ctx, s, int32(p.exitCode()), "")
-			}
-			if restarts > 20 {
-				return false, fmt.Errorf("it ends again and again:\n%s", p.logTail())
 			}
 			return true, nil
 		case <-ticks.C:
@@ -265,6 +273,9 @@ func (s *sandbox) port(name string) int32 {
 func (s *sandbox) set(p *process, ready bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ready && p != nil && !ready {
+		s.lapses++
+	}
 	s.process, s.ready = p, ready
 }
 

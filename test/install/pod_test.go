@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +24,10 @@ const nonroot = 65532
 // accountDir is where a pod finds its service account's token.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// prepare makes the pod's root: the image's files, the service account's files, and the volumes. Nobody may write to it.
+// apiServer is what pods call the API server by: an address of this machine would never be called through a proxy.
+const apiServer = "kubernetes.default.svc"
+
+// prepare makes the pod's root: the image's files, the service account's files, and the volumes.
 func (n *node) prepare(ctx context.Context, s *sandbox) error {
 	root := n.root(s)
 	if err := os.RemoveAll(root); err != nil {
@@ -71,6 +72,7 @@ func (n *node) putAccount(ctx context.Context, s *sandbox) error {
 		put(root, accountDir+"/token", []byte(answer.Status.Token), 0o444),
 		put(root, accountDir+"/ca.crt", n.front.authorities(), 0o444),
 		put(root, accountDir+"/namespace", []byte(s.pod.Namespace), 0o444),
+		put(root, "/etc/hosts", []byte("127.0.0.1 "+apiServer+"\n"), 0o444),
 	)
 }
 
@@ -136,7 +138,7 @@ type process struct {
 func (n *node) launch(s *sandbox, restarts int32) (*process, error) {
 	container := s.pod.Spec.Containers[0]
 	entrypoint := n.image.config.Config.Entrypoint
-	cmd := &exec.Cmd{Path: entrypoint[0], Args: slices.Concat(entrypoint, container.Args), Dir: "/", SysProcAttr: confined(n.root(s))}
+	cmd := &exec.Cmd{Path: entrypoint[0], Args: slices.Concat(entrypoint, container.Args)}
 	for i := range cmd.Args {
 		for port, address := range s.ports {
 			if before, ok := strings.CutSuffix(cmd.Args[i], fmt.Sprintf("=:%d", port)); ok {
@@ -144,16 +146,12 @@ func (n *node) launch(s *sandbox, restarts int32) (*process, error) {
 			}
 		}
 	}
-	host, port, err := net.SplitHostPort(n.front.address())
-	if err != nil {
-		return nil, err
-	}
-	cmd.Env = []string{"HOSTNAME=" + s.pod.Name, "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
+	cmd.Env = []string{"HOSTNAME=" + s.pod.Name, "KUBERNETES_SERVICE_HOST=" + apiServer, "KUBERNETES_SERVICE_PORT=" + n.front.port()}
 	for _, variable := range container.Env {
 		if variable.ValueFrom != nil {
 			return nil, fmt.Errorf("the variable %s comes from something that is not played here", variable.Name)
 		}
-		cmd.Env = append(cmd.Env, variable.Name+"="+variable.Value)
+		cmd.Env = append(cmd.Env, variable.Name+"="+strings.ReplaceAll(variable.Value, "$(KUBERNETES_SERVICE_HOST)", apiServer))
 	}
 	p := &process{cmd: cmd, log: filepath.Join(n.dir, fmt.Sprintf("%s-%d.log", s.pod.Name, restarts)), done: make(chan struct{})}
 	output, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -162,28 +160,15 @@ func (n *node) launch(s *sandbox, restarts int32) (*process, error) {
 	}
 	defer output.Close()
 	cmd.Stdout, cmd.Stderr = output, output
-	if err := cmd.Start(); err != nil {
+	ended, err := launchIn(n.root(s), cmd)
+	if err != nil {
 		return nil, err
 	}
 	go func() {
-		p.err = cmd.Wait()
+		p.err = <-ended
 		close(p.done)
 	}()
 	return p, nil
-}
-
-// confined is a process of the image's user in a root of its own, which ends with this one. Where this one is not root's,
-// it is so in a user namespace.
-func confined(root string) *syscall.SysProcAttr {
-	attributes := harness.Attributes()
-	attributes.Chroot = root
-	attributes.Credential = &syscall.Credential{Uid: nonroot, Gid: nonroot, NoSetGroups: os.Getuid() != 0}
-	if os.Getuid() != 0 {
-		attributes.Cloneflags = syscall.CLONE_NEWUSER
-		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: nonroot, HostID: os.Getuid(), Size: 1}}
-		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nonroot, HostID: os.Getgid(), Size: 1}}
-	}
-	return attributes
 }
 
 func (p *process) signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
