@@ -18,23 +18,20 @@ import (
 // launchIn starts a command as the image's user, in a root of its own that cannot be written to. The channel says how it
 // ended.
 func launchIn(root string, cmd *exec.Cmd) (<-chan error, error) {
-	started, ended := make(chan error), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // for good: the command is killed when the thread that started it ends
-		cmd.Dir, cmd.SysProcAttr = "/", confined(root)
-		var err error
+	cmd.Dir, cmd.SysProcAttr = "/", confined(root)
+	err := onThread(func() error {
 		if mountRefused() == nil {
-			err = readOnly(root)
+			if err := readOnly(root); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = cmd.Start()
-		}
-		started <- err
-		if err == nil {
-			ended <- cmd.Wait()
-		}
-	}()
-	return ended, <-started
+		return cmd.Start()
+	})
+	ended := make(chan error, 1)
+	if err == nil {
+		go func() { ended <- cmd.Wait() }()
+	}
+	return ended, err
 }
 
 // confined is a process of the image's user with a folder as its root, which ends with this one. Where this one is not
@@ -73,12 +70,14 @@ var mountRefused = sync.OnceValue(func() error {
 	return errors.Join(onThread(func() error { return readOnly(dir) }), os.RemoveAll(dir))
 })
 
-// onThread calls a function on a thread that nothing else runs on, before or after.
+// onThread calls a function on a thread that nothing else runs on afterwards. It never ends, since whatever was started from
+// it, before and then, would be killed.
 func onThread(do func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		done <- do()
+		select {}
 	}()
 	return <-done
 }

@@ -3,6 +3,7 @@ package install_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,9 @@ func TestThrottledForAMinute(t *testing.T) {
 		t.Errorf("the leader does not say why it ended:\n%s", leader.logTail())
 	}
 	w.sh("kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
+	if starts, err := filepath.Glob(filepath.Join(w.node.dir, pod.pod.Name+"-*.log")); err != nil || len(starts) != 2 {
+		t.Errorf("the leader was started %d times: it is to wait for the API server when it is started again (%v)", len(starts), err)
+	}
 	t.Logf("throttled for a minute: %d requests were refused with 429, %d submissions meanwhile, each applied once", w.node.front.refused.Load(), len(names))
 	w.sh("helm uninstall taskonce -n taskonce-system --wait; kubectl delete -k config/crd --timeout=120s; kubectl delete namespace taskonce-system --timeout=120s")
 }
