@@ -52,5 +52,5 @@ Ready:
 The gateways are %s and %s. Logs are in %s.
 Ctrl-C stops everything.
 `, s.URL, s.URL, s.Gateways[0], s.Gateways[1], s.Plane.Dir)
-	return s.Wait(ctx)
+	return s.Processes.Wait(ctx)
 }

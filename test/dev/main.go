@@ -56,13 +56,13 @@ func run(ctx context.Context) (err error) {
 	w := &world{c: c, bin: bin}
 	defer func() {
 		say("\nStopping. What is under way gets the time to end.")
-		err = errors.Join(err, w.stop())
+		err = errors.Join(err, w.processes.Stop(stopPatience))
 	}()
 	if err := w.start(ctx); err != nil {
 		return unlessInterrupted(ctx, err)
 	}
 	welcome(root, c)
-	return w.wait(ctx)
+	return w.processes.Wait(ctx)
 }
 
 // played is how a container ends that is not run.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -26,7 +25,7 @@ var templates = []string{"award-points", "charge-card", "refund-order", "monthly
 type world struct {
 	c         *harness.ControlPlane
 	bin       string
-	processes []*harness.Process // in the order of their start
+	processes harness.Processes
 }
 
 // start returns when the receiver listens, the manager is ready and the templates are there.
@@ -74,43 +73,10 @@ func (w *world) launch(ctx context.Context, url string, start func() (*harness.P
 		return fmt.Errorf("something else is already listening at %s", url)
 	}
 	p, err := start()
-	if err != nil {
+	if err := w.processes.Add(p, err); err != nil {
 		return err
 	}
-	w.processes = append(w.processes, p)
 	return p.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, url) })
-}
-
-// wait returns when ctx ends, or with an error when one of the programs does.
-func (w *world) wait(ctx context.Context) error {
-	failed := make(chan error, len(w.processes))
-	for _, p := range w.processes {
-		go func() {
-			<-p.Done
-			failed <- p.EndedByItself()
-		}()
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-failed:
-		return err
-	}
-}
-
-// stop ends the programs, the last one first: the manager may still need the receiver.
-func (w *world) stop() error {
-	var errs []error
-	for len(w.processes) > 0 {
-		last := w.processes[len(w.processes)-1]
-		w.processes = w.processes[:len(w.processes)-1]
-		select {
-		case <-last.Done: // said already
-		default:
-			errs = append(errs, last.Stop(stopPatience))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func ledgerPath(c *harness.ControlPlane) string { return filepath.Join(c.Dir, "ledger.jsonl") }

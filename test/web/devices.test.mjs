@@ -1,24 +1,10 @@
 // Tabs, devices and people that meet at one key, and a browser that is really offline.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { everybody, Homework, launch, Person } from "./browser.mjs";
-
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
-
-function play(run) {
-  return async () => {
-    const homework = new Homework(browser);
-    try {
-      await run(homework);
-    } finally {
-      await homework.close();
-    }
-  };
-}
+import { execFile } from "node:child_process";
+import { describe, it } from "node:test";
+import { promisify } from "node:util";
+import { everybody, eventually, Person } from "./browser.mjs";
+import { play } from "./play.mjs";
 
 const open = async (homework, device, who) => new Person(await homework.open(device, who), who);
 
@@ -100,6 +86,49 @@ describe("a browser that is offline, and then online", () => {
     await homework.allDone(student, teacher);
   }));
 });
+
+describe("a phone that slept", () => {
+  it("goes on when it wakes up", play(async (homework) => {
+    const device = await homework.device();
+    const student = await open(homework, device, "student");
+    await student.turn("lost-answer");
+    await student.press();
+    await student.is("unknown");
+    const phone = await device.newCDPSession(student.tab);
+    await phone.send("Page.setWebLifecycleState", { state: "frozen" });
+    await homework.heal(student);
+    const teacher = await open(homework, await homework.device(), "teacher");
+    await homework.allDone(teacher);
+    await phone.send("Page.setWebLifecycleState", { state: "active" });
+    await homework.allDone(student);
+  }));
+});
+
+describe("what takes long", () => {
+  it("is followed by every page, also by one whose connection was cut", play(async (homework) => {
+    const about = { template: "award-homework-later", patience: 60_000 };
+    const people = [];
+    for (const who of ["student", "teacher", "parent"]) {
+      people.push(new Person(await homework.open(await homework.device(), who, about), who));
+    }
+    const [student] = people;
+    await student.press();
+    for (const person of people) {
+      await eventually(`the page of the ${person.who}`, async () => (await person.outcome()).slice(0, 2), ["submitted", "Pending"]);
+      await eventually(`whether the page of the ${person.who} follows it`, () => person.root.locator(".lines").textContent().then((lines) => lines.includes("follow 200")), true);
+    }
+    await student.turn("offline");
+    await homework.injected(student, "offline");
+    await resume();
+    await homework.allDone(...people.slice(1));
+    assert.deepEqual((await student.outcome()).slice(0, 2), ["submitted", "Pending"]);
+    await student.turn("offline");
+    await homework.allDone(student);
+  }));
+});
+
+/** Lets the template that is suspended begin. */
+const resume = () => promisify(execFile)(process.env.KUBECTL, ["patch", "tasktemplate", "award-homework-later", "--namespace=school", "--type=merge", '--patch={"spec":{"suspend":false}}']);
 
 describe("a storm of clicks", () => {
   it("on three pages, whose networks each have a fault", play(async (homework) => {

@@ -1,37 +1,26 @@
 // Each fault of the example's page, asserted to have been injected: with taskonce one effect, without it more.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { eventually, everybody, Homework, launch } from "./browser.mjs";
+import { describe, it } from "node:test";
+import { eventually, everybody } from "./browser.mjs";
+import { play } from "./play.mjs";
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
-
-/** Runs a test on the page with all three, and a homework of its own. */
-function play(about, run) {
-  return async () => {
-    const homework = new Homework(browser);
-    try {
-      const tab = await homework.open(await homework.device(), "", about);
-      await run(homework, ...everybody(tab), tab);
-    } finally {
-      await homework.close();
-    }
-  };
-}
+/** Runs a test on the page with all three. */
+const onAll = (about, run) =>
+  play(async (homework) => {
+    const tab = await homework.open(await homework.device(), "", about);
+    await run(homework, ...everybody(tab), tab);
+  });
 
 const impatient = { patience: 1000 };
 
 describe("with taskonce there is one effect, and every page says so", () => {
-  it("without any fault", play({}, async (homework, student, teacher, parent) => {
+  it("without any fault", onAll({}, async (homework, student, teacher, parent) => {
     assert.deepEqual([await student.state(), await teacher.state(), await parent.state()], ["idle", "idle", "idle"]);
     await student.press();
     await homework.allDone(student, teacher, parent);
   }));
 
-  it("when answers are lost", play({}, async (homework, student, teacher, parent) => {
+  it("when answers are lost", onAll({}, async (homework, student, teacher, parent) => {
     await student.turn("lost-answer");
     await student.press();
     await student.is("unknown");
@@ -42,7 +31,7 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await homework.allDone(student, teacher, parent);
   }));
 
-  it("when answers are slow", play(impatient, async (homework, student, teacher, parent) => {
+  it("when answers are slow", onAll(impatient, async (homework, student, teacher, parent) => {
     await student.turn("slow");
     await student.press();
     await homework.allDone(student, teacher, parent);
@@ -50,7 +39,7 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await homework.injected(student, "slow");
   }));
 
-  it("when the network is away", play({}, async (homework, student, teacher, parent) => {
+  it("when the network is away", onAll({}, async (homework, student, teacher, parent) => {
     await student.turn("offline");
     await student.press();
     await student.is("unknown");
@@ -60,7 +49,7 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await homework.allDone(student, teacher, parent);
   }));
 
-  it("when the session has ended", play({}, async (homework, student, teacher, parent) => {
+  it("when the session has ended", onAll({}, async (homework, student, teacher, parent) => {
     await student.turn("logged-out");
     await student.press();
     await student.is("failed");
@@ -71,14 +60,14 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await homework.allDone(student, teacher, parent);
   }));
 
-  it("when the button is clicked twice", play({}, async (homework, student, teacher, parent) => {
+  it("when the button is clicked twice", onAll({}, async (homework, student, teacher, parent) => {
     await student.turn("double-click");
     await student.press();
     await homework.allDone(student, teacher, parent);
     await eventually("the double clicks that the page counted", () => student.switch("double-click").getAttribute("data-injected"), "1");
   }));
 
-  it("when it is sent from two tabs", play({}, async (homework, student, teacher, parent, tab) => {
+  it("when it is sent from two tabs", onAll({}, async (homework, student, teacher, parent, tab) => {
     await student.turn("two-tabs");
     await tab.locator('[data-page="student"] .tab[data-ready]').waitFor();
     await student.press();
@@ -100,7 +89,7 @@ describe("without taskonce there is more than one, and this test sees it", () =>
     },
   };
   for (const [fault, press] of Object.entries(planted)) {
-    it(fault, play({ mode: "old", ...impatient }, async (homework, student, _teacher, _parent, tab) => {
+    it(fault, onAll({ mode: "old", ...impatient }, async (homework, student, _teacher, _parent, tab) => {
       await student.turn(fault);
       await press(student, tab);
       await eventually("whether it was booked twice at least", async () => (await homework.effects()).length >= 2, true);

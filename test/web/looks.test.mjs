@@ -1,25 +1,12 @@
 // What the pages are like to use: by keyboard, in the dark, on a phone, read aloud, and with nothing from elsewhere.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { everybody, Homework, launch, Person } from "./browser.mjs";
+import { describe, it } from "node:test";
+import { everybody, Person } from "./browser.mjs";
 import { faint, overflow } from "./looks.mjs";
+import { play } from "./play.mjs";
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
-
-function play(run, options) {
-  return async () => {
-    const homework = new Homework(browser);
-    try {
-      await run(homework, await homework.device(options));
-    } finally {
-      await homework.close();
-    }
-  };
-}
+/** Runs a test on a device. */
+const onDevice = (run, options) => play(async (homework) => run(homework, await homework.device(options)));
 
 /** Pages with much on them: states of all kinds, requests, and bookings. */
 async function busy(homework, device) {
@@ -36,7 +23,7 @@ async function busy(homework, device) {
 }
 
 describe("the keyboard alone", () => {
-  it("turns faults on, hands it in, and turns them off", play(async (homework, device) => {
+  it("turns faults on, hands it in, and turns them off", onDevice(async (homework, device) => {
     const tab = await homework.open(device);
     const [student, teacher, parent] = everybody(tab);
     const reach = async (target) => {
@@ -66,7 +53,7 @@ describe("the keyboard alone", () => {
 for (const colorScheme of ["light", "dark"]) {
   describe(`in a ${colorScheme} room`, () => {
     for (const about of [{}, { mode: "old" }]) {
-      it(`every text is readable, ${about.mode ? "without" : "with"} taskonce`, play(
+      it(`every text is readable, ${about.mode ? "without" : "with"} taskonce`, onDevice(
         async (homework, device) => {
           const tab = about.mode ? await homework.open(device, "", about) : await busy(homework, device);
           const ground = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
@@ -80,7 +67,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 describe("a window of 360 px", () => {
-  it("has nothing beside it", play(
+  it("has nothing beside it", onDevice(
     async (homework, device) => {
       const tab = await busy(homework, device);
       assert.deepEqual(await tab.evaluate(overflow), []);
@@ -93,7 +80,7 @@ describe("a window of 360 px", () => {
 });
 
 describe("a page", () => {
-  it("is told aloud, and each thing on it has a name", play(async (homework, device) => {
+  it("is told aloud, and each thing on it has a name", onDevice(async (homework, device) => {
     const tab = await homework.open(device);
     for (const { root, button } of everybody(tab)) {
       assert.equal(await root.getByRole("status").count(), 1);
@@ -104,7 +91,7 @@ describe("a page", () => {
     assert.equal(await tab.getByRole("heading", { level: 1 }).count(), 1);
   }));
 
-  it("needs nothing from elsewhere, and breaks none of its own rules", play(async (homework, device) => {
+  it("needs nothing from elsewhere, and breaks none of its own rules", onDevice(async (homework, device) => {
     const wrong = [];
     device.on("request", (request) => request.url().startsWith(process.env.SCHOOL) || wrong.push(request.url()));
     device.on("console", (message) => message.type() === "error" && !message.location().url.includes("/networks/") && wrong.push(message.text()));

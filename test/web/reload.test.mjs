@@ -1,13 +1,8 @@
 // A page that is loaded anew goes on where it was, whatever state that was.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { Homework, launch, Person } from "./browser.mjs";
-
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+import { describe, it } from "node:test";
+import { Person } from "./browser.mjs";
+import { play } from "./play.mjs";
 
 /** Each state, how a page gets into it, and how it gets out of it. */
 const states = {
@@ -26,44 +21,34 @@ const states = {
 
 describe("a page that is loaded anew", () => {
   for (const [state, { about, fault, leaves }] of Object.entries(states)) {
-    it(`goes on when it was ${state}`, async () => {
-      const homework = new Homework(browser);
-      try {
-        const tab = await homework.open(await homework.device(), "student", about);
-        const student = new Person(tab, "student");
-        if (fault) {
-          await student.turn(fault);
-        }
-        await student.press();
-        await student.is(state);
-        if (fault) {
-          await homework.injected(student, fault);
-        }
-        await tab.reload();
-        await student.root.waitFor();
-        // What is under way when a page is left is cut: it may say so before it is gone.
-        const [begins] = await student.passed();
-        assert.ok(begins === state || (state === "submitting" && begins === "unknown"), `expected the page to begin as ${state}, and it began as ${begins}`);
-        await leaves(student);
-        const teacher = new Person(await homework.open(await homework.device(), "teacher"), "teacher");
-        await homework.allDone(student, teacher);
-      } finally {
-        await homework.close();
+    it(`goes on when it was ${state}`, play(async (homework) => {
+      const tab = await homework.open(await homework.device(), "student", about);
+      const student = new Person(tab, "student");
+      if (fault) {
+        await student.turn(fault);
       }
-    });
+      await student.press();
+      await student.is(state);
+      if (fault) {
+        await homework.injected(student, fault);
+      }
+      await tab.reload();
+      await student.root.waitFor();
+      // What is under way when a page is left is cut: it may say so before it is gone.
+      const [begins] = await student.passed();
+      assert.ok(begins === state || (state === "submitting" && begins === "unknown"), `expected the page to begin as ${state}, and it began as ${begins}`);
+      await leaves(student);
+      const teacher = new Person(await homework.open(await homework.device(), "teacher"), "teacher");
+      await homework.allDone(student, teacher);
+    }));
   }
 
-  it("reads on when nothing was sent", async () => {
-    const homework = new Homework(browser);
-    try {
-      const student = new Person(await homework.open(await homework.device(), "student"), "student");
-      await student.tab.reload();
-      await student.is("idle");
-      const parent = new Person(await homework.open(await homework.device(), "parent"), "parent");
-      await parent.press();
-      await homework.allDone(student, parent);
-    } finally {
-      await homework.close();
-    }
-  });
+  it("reads on when nothing was sent", play(async (homework) => {
+    const student = new Person(await homework.open(await homework.device(), "student"), "student");
+    await student.tab.reload();
+    await student.is("idle");
+    const parent = new Person(await homework.open(await homework.device(), "parent"), "parent");
+    await parent.press();
+    await homework.allDone(student, parent);
+  }));
 });

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/taskonce/taskonce/test/harness"
@@ -16,15 +17,23 @@ import (
 var opened *school.School
 
 func TestMain(m *testing.M) {
-	harness.Main(func() (code int, err error) {
-		// An answer on a slow network comes when its page has given it up, and not before.
-		opened, err = school.Open(context.Background(), school.Options{Example: []string{"--slow=10m"}, Gateway: []string{"--rate=0"}})
-		defer func() { err = errors.Join(err, opened.Close()) }()
-		if err != nil {
-			return 1, err
-		}
-		return m.Run(), nil
-	})
+	harness.Main(func() (int, error) { return run(m) })
+}
+
+func run(m *testing.M) (code int, err error) {
+	ctx := context.Background()
+	// An answer on a slow network comes when its page has given it up, and not before.
+	opened, err = school.Open(ctx, school.Options{Example: []string{"--slow=10m"}, Gateway: []string{"--rate=0"}})
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if err != nil {
+		return 1, err
+	}
+	// Nothing of this one begins before a test says so.
+	later := strings.NewReplacer("name: award-homework\n", "name: award-homework-later\n", "spec:\n", "spec:\n  suspend: true\n")
+	if err := opened.AddTemplate(ctx, later); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
 }
 
 // TestPages plays each file of tests in a browser of its own.
@@ -59,7 +68,9 @@ func play(t *testing.T, environment []string, arguments ...string) {
 		t.Fatal("there is no chromium: make test-web installs it")
 	}
 	node := exec.CommandContext(t.Context(), "node", arguments...)
-	node.Env = append(os.Environ(), append(environment, "SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium)...)
+	node.Env = append(append(os.Environ(), environment...),
+		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium,
+		"KUBECTL="+filepath.Join(opened.Plane.Programs, "kubectl"), "KUBECONFIG="+opened.Plane.Kubeconfig)
 	if out, err := node.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	} else if testing.Verbose() {

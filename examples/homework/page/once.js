@@ -1,6 +1,6 @@
 // A person's page with taskonce: it shows the client's states, and says nothing that the client does not know.
 import { buildKey, Client } from "/client/index.js";
-import { patience, points, settings, student, task, version } from "./school.js";
+import { patience, points, settings, student, task, template, version } from "./school.js";
 
 export const steps = { idle: "Not sent", submitting: "Sending", unknown: "Unknown", submitted: "Handed in" };
 
@@ -19,7 +19,7 @@ export function open(who, traffic, tell) {
   });
   const submission = client.submission({
     key: buildKey("task_submit", task, student, version),
-    template: "award-homework",
+    template,
     parameters: { taskId: task, studentId: student, submitVersion: version, points },
   });
   let problem;

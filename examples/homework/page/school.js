@@ -5,6 +5,7 @@ const query = new URLSearchParams(location.search);
 export const settings = await (await fetch("/settings")).json();
 export const task = Number(query.get("task") ?? 42);
 export const version = Number(query.get("version") ?? 1);
+export const template = query.get("template") ?? "award-homework";
 /** Without taskonce: what the page was before. */
 export const old = query.get("mode") === "old";
 /** This page is the second tab of another one. */

@@ -17,33 +17,34 @@ func (s *School) furnish(ctx context.Context) error {
 	if _, err := s.Plane.GatewayKubeconfig(ctx); err != nil { // its role
 		return err
 	}
-	template, err := s.template()
-	if err != nil {
-		return err
-	}
 	for _, args := range [][]string{
 		{"create", "namespace", Namespace},
 		{"create", "rolebinding", harness.GatewayServiceAccount, "-n", Namespace, "--clusterrole=" + harness.GatewayServiceAccount, "--serviceaccount=" + harness.ManagerNamespace + ":" + harness.GatewayServiceAccount},
-		{"apply", "-n", Namespace, "-f", template},
-		{"wait", "-n", Namespace, "--for=condition=Ready", "--timeout=30s", "tasktemplate/award-homework"},
 	} {
 		if _, _, err := s.Plane.Kubectl(ctx, args...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.AddTemplate(ctx, strings.NewReplacer())
 }
 
-// template writes the example's, with this school's receiver, to a file, and returns its path.
-func (s *School) template() (string, error) {
+// AddTemplate makes the example's template, with some of its text replaced, and returns when it can be used.
+func (s *School) AddTemplate(ctx context.Context, edit *strings.Replacer) error {
 	root, err := harness.Root()
 	if err != nil {
-		return "", err
+		return err
 	}
 	text, err := os.ReadFile(filepath.Join(root, "examples", "homework", "template.yaml"))
 	if err != nil {
-		return "", err
+		return err
 	}
 	path := filepath.Join(s.bin, "template.yaml")
-	return path, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), sampleReceiver, s.receiver)), 0o600)
+	if err := os.WriteFile(path, []byte(edit.Replace(strings.ReplaceAll(string(text), sampleReceiver, s.receiver))), 0o600); err != nil {
+		return err
+	}
+	if _, _, err := s.Plane.Kubectl(ctx, "apply", "-n", Namespace, "-f", path); err != nil {
+		return err
+	}
+	_, _, err = s.Plane.Kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=30s", "-n", Namespace, "-f", path)
+	return err
 }

@@ -39,10 +39,12 @@ type School struct {
 	// Plane is the control plane. Its folder has the logs of all programs.
 	Plane *harness.ControlPlane
 
-	bin       string
-	receiver  string
-	options   Options
-	processes []*harness.Process // in the order of their start
+	// Processes are all programs beside the control plane.
+	Processes harness.Processes
+
+	bin      string
+	receiver string
+	options  Options
 }
 
 // Open returns when the pages are served. What it returns must be closed, also on an error.
@@ -50,6 +52,9 @@ func Open(ctx context.Context, options Options) (s *School, err error) {
 	s = &School{options: options}
 	if s.options.Say == nil {
 		s.options.Say = func(string) {}
+	}
+	if options.Listen != "" && harness.Answers(ctx, "http://"+options.Listen) {
+		return s, fmt.Errorf("something else is listening at %s already: end it, or choose another address (LISTEN=127.0.0.1:…)", options.Listen)
 	}
 	if s.bin, err = os.MkdirTemp("", "school"); err != nil {
 		return s, err
@@ -123,7 +128,7 @@ func (s *School) startReceiver(ctx context.Context) error {
 	s.Ledger = filepath.Join(s.Plane.Dir, "ledger.jsonl")
 	process, address, err := harness.LaunchReceiver(ctx, s.program("receiver"), s.log("receiver"), s.Ledger)
 	s.receiver = "http://" + address
-	return s.keep(process, err)
+	return s.Processes.Add(process, err)
 }
 
 func (s *School) startManager(ctx context.Context) error {
@@ -136,7 +141,7 @@ func (s *School) startManager(ctx context.Context) error {
 		return err
 	}
 	manager := harness.Manager{Program: s.program("manager"), Kubeconfig: kubeconfig, Log: s.log("manager"), Webhooks: webhooks}
-	if err := s.keep(manager.Start(ctx)); err != nil {
+	if err := s.Processes.Add(manager.Start(ctx)); err != nil {
 		return err
 	}
 	if err := s.Plane.InstallAdmission(ctx, webhooks); err != nil {
@@ -154,66 +159,31 @@ func (s *School) startGateway(ctx context.Context) error {
 	flags := append([]string{"--oidc-issuer=" + s.URL, "--oidc-audience=school", "--oidc-keys-url=" + s.URL + "/keys"}, s.options.Gateway...)
 	process, url, err := harness.Gateway{Program: s.program("gateway"), Kubeconfig: kubeconfig, Log: s.log("gateway"), Flags: flags}.Start(ctx)
 	s.Gateways = append(s.Gateways, url)
-	return s.keep(process, err)
+	return s.Processes.Add(process, err)
 }
 
 func (s *School) startExample(ctx context.Context, address string) error {
-	if harness.Answers(ctx, s.URL) {
-		return fmt.Errorf("something else is listening at %s already: end it, or choose another address", s.URL)
-	}
 	flags := append([]string{
 		"--listen=" + address, "--gateways=" + strings.Join(s.Gateways, ","), "--receiver=" + s.receiver,
 		"--ledger=" + s.Ledger, "--client=" + s.client(), "--namespace=" + Namespace,
 	}, s.options.Example...)
 	process, err := harness.Launch("example", s.log("example"), nil, s.program("homework"), flags...)
-	if err := s.keep(process, err); err != nil {
+	if err := s.Processes.Add(process, err); err != nil {
 		return err
 	}
 	return process.Await(ctx, func(ctx context.Context) bool { return harness.Answers(ctx, s.URL) })
-}
-
-// keep has a process ended with the others.
-func (s *School) keep(process *harness.Process, err error) error {
-	if process != nil {
-		s.processes = append(s.processes, process)
-	}
-	return err
 }
 
 func (s *School) program(name string) string { return filepath.Join(s.bin, name) }
 
 func (s *School) log(name string) string { return filepath.Join(s.Plane.Dir, name+".log") }
 
-// Wait returns when ctx ends, or with an error when one of the programs does.
-func (s *School) Wait(ctx context.Context) error {
-	failed := make(chan error, len(s.processes))
-	for _, p := range s.processes {
-		go func() {
-			<-p.Done
-			failed <- p.EndedByItself()
-		}()
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-failed:
-		return err
-	}
-}
-
 // patience is longer than what is under way may take to end.
 const patience = time.Minute
 
-// Close ends everything, the last one first: each may still need those before it.
+// Close ends everything.
 func (s *School) Close() error {
-	var errs []error
-	for i := len(s.processes) - 1; i >= 0; i-- {
-		select {
-		case <-s.processes[i].Done: // said already
-		default:
-			errs = append(errs, s.processes[i].Stop(patience))
-		}
-	}
+	errs := []error{s.Processes.Stop(patience)}
 	if s.Plane != nil {
 		errs = append(errs, s.Plane.Stop())
 	}
