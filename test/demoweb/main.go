@@ -34,7 +34,9 @@ func main() {
 func run(ctx context.Context, listen string) (err error) {
 	s, err := school.Open(ctx, school.Options{Listen: listen, Say: func(text string) { fmt.Println(text) }})
 	defer func() {
-		fmt.Println("\nStopping.")
+		if ctx.Err() != nil {
+			fmt.Println("\nStopping.")
+		}
 		err = errors.Join(err, s.Close())
 	}()
 	switch {
