@@ -98,7 +98,7 @@ lint: ## Run golangci-lint.
 verify: vet lint ## Check everything that needs no test: generated files, format, imports, modules, lint.
 	hack/generated.sh
 	hack/modules.sh
-	@unformatted=$$(gofmt -l api cmd hack internal pkg test); [ -z "$$unformatted" ] || { echo "Not formatted (make fmt):" $$unformatted; exit 1; }
+	@unformatted=$$(gofmt -l api cmd examples hack internal pkg test); [ -z "$$unformatted" ] || { echo "Not formatted (make fmt):" $$unformatted; exit 1; }
 	go test ./test/layout/...
 
 ##@ Test

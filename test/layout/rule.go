@@ -97,8 +97,8 @@ var Rules = []Rule{
 	},
 	{
 		Within:  "internal",
-		Reason:  "the operator does not depend on its tests or programs",
-		Forbids: func(_, to string) bool { return inside(to, "test") || inside(to, "cmd") },
+		Reason:  "the operator does not depend on its tests, programs or examples",
+		Forbids: func(_, to string) bool { return inside(to, "test") || inside(to, "cmd") || inside(to, "examples") },
 	},
 }
 
