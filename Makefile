@@ -250,6 +250,10 @@ image: ## Build the image without a container engine, for ARCHITECTURES, as an O
 	cd hack/image && go run . --version=$(VERSION) --out=$(CURDIR)/tmp/image \
 		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/manager-$(architecture)) | tr ' ' ,)
 
+.PHONY: image-engine
+image-engine: ## Build the Dockerfile with buildah from Debian's packages, as an OCI layout in tmp/image-engine; it takes root, and pulls nothing.
+	hack/image/engine.sh $(CURDIR)/tmp/image-engine $(VERSION)
+
 .PHONY: sbom
 sbom: ## List every module that is in the manager, as CycloneDX JSON in tmp/sbom.json.
 	GOARCH= $(BUILD_MANAGER) -o tmp/manager ./cmd/manager

@@ -51,6 +51,9 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
 		return nil, err
 	}
+	if o.version { // it needs nothing else
+		return o, nil
+	}
 	return o, o.check()
 }
 

@@ -97,6 +97,9 @@ func untar(path, root string) error {
 		} else if err != nil {
 			return err
 		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
 		file, err := io.ReadAll(archive)
 		if err != nil {
 			return err
