@@ -160,6 +160,18 @@ test-web: controlplane chromium $(NODE_MODULES) $(PLAYWRIGHT) ## Use the example
 screenshots: controlplane chromium $(NODE_MODULES) $(PLAYWRIGHT) ## Draw the pictures of pages in docs anew.
 	TASKONCE_PICTURES=$(CURDIR)/docs $(TEST_WEB) -run '^TestPictures$$' ./test/web
 
+# The oldest Kubernetes that docs/install.md promises, and the packages in which it matters what the API server does. Some of
+# the words in docs/errors.md are the API server's, which says them differently in each version.
+KUBERNETES_VERSION ?= v1.32.2
+KUBERNETES_PACKAGES := ./internal/controller ./test/afterlife ./test/demo ./test/harness ./test/install
+GO_TEST_KUBERNETES = KUBERNETES_VERSION=$(KUBERNETES_VERSION) go test -count=1 -timeout 30m
+
+.PHONY: test-kubernetes
+test-kubernetes: ## Run what rests on the API server against KUBERNETES_VERSION, whose programs are built once: about half an hour on two cores.
+	@echo "Control plane: $$(KUBERNETES_VERSION=$(KUBERNETES_VERSION) $(CONTROL_PLANE) etcd kube-apiserver kube-controller-manager kubectl)"
+	$(GO_TEST_KUBERNETES) ./internal/admission -ginkgo.skip 'word for word'
+	$(GO_TEST_KUBERNETES) -skip '$(MODEL)' $(KUBERNETES_PACKAGES)
+
 KILLS ?= 100
 
 .PHONY: sql-kill

@@ -3,7 +3,8 @@
 #
 #   build.sh DIR [etcd|kube-apiserver|kube-controller-manager|kubectl ...]
 #
-# KUBERNETES_VERSION builds another version of Kubernetes, such as v1.36.2, to test with it: KUBEBUILDER_ASSETS=DIR.
+# KUBERNETES_VERSION builds another version of Kubernetes, such as v1.36.2, from the modules that it was released with; etcd
+# stays the one that is pinned.
 #
 # DIR receives the programs; what is already there is left alone. From a cold build cache on two cores
 # kube-apiserver takes about ten minutes, so the packages that are done are counted on standard error.
@@ -23,16 +24,35 @@ if command -v flock >/dev/null; then
   flock -n 9 || { echo "Another build into $dir is under way; waiting for it." >&2; flock 9; }
 fi
 
-# another has go build another version: of a copy of go.mod that names it.
+unfinished=()
+trap 'rm -rf "${unfinished[@]}"' EXIT
+
+# Where go builds Kubernetes, and where it builds etcd.
+kubernetes=$PWD
+etcd=$PWD
+
+# another has go build another version of Kubernetes: of a module that asks for it as its own go.mod does, where what is
+# staged in its repository has the version that it was published under.
 another() {
-  local copy
-  copy=$(mktemp -d)
-  sed "s|\(k8s.io/kubernetes\) v[^ ]*|\1 $KUBERNETES_VERSION|; s| => \(k8s.io/[a-z-]*\) v.*| => \1 v0.${KUBERNETES_VERSION#v1.}|" go.mod >"$copy/go.mod"
-  cp go.sum "$copy"
-  cd "$copy"
-  export GOFLAGS="$GOFLAGS -mod=mod"
+  local mod program paths=()
+  for program; do
+    if [ "$program" != etcd ]; then paths+=("$(package "$program")"); fi
+  done
+  [ ${#paths[@]} -gt 0 ] || return 0
+  [[ $KUBERNETES_VERSION =~ ^v1\.[0-9]+\.[0-9]+$ ]] ||
+    { echo "build.sh: KUBERNETES_VERSION is a release such as v1.36.2, and it says $KUBERNETES_VERSION" >&2; exit 2; }
+  echo "Looking for the modules of Kubernetes $KUBERNETES_VERSION" >&2
+  mod=$(go mod download -json "k8s.io/kubernetes@$KUBERNETES_VERSION" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+  kubernetes=$(mktemp -d)
+  unfinished+=("$kubernetes")
+  {
+    echo "module controlplane"
+    sed -n '/^go /p; /^godebug ($/,/^)/p; /^godebug [^(]/p' "$mod"
+    echo "require k8s.io/kubernetes $KUBERNETES_VERSION"
+    sed -n "s|^\t\(k8s.io/[a-z-]*\) v0\.0\.0\( .*\)*$|replace \1 => \1 v0.${KUBERNETES_VERSION#v1.}|p" "$mod"
+  } >"$kubernetes/go.mod"
+  (cd "$kubernetes" && go list -mod=mod -deps "${paths[@]}" >/dev/null)
 }
-[ -z "${KUBERNETES_VERSION:-}" ] || another
 
 package() {
   case $1 in
@@ -74,15 +94,17 @@ progress() {
   if [ -t 2 ] && [ "$done" -gt 0 ]; then echo >&2; fi
 }
 
+[ -z "${KUBERNETES_VERSION:-}" ] || another "$@"
 for program; do
   path=$(package "$program")
   [ -x "$dir/$program" ] && continue
+  if [ "$program" = etcd ]; then cd "$etcd"; else cd "$kubernetes"; fi
   version=$(go list -f '{{.Module.Version}}' "$path")
   total=$(go list -deps "$path" | wc -l)
   echo "Building $program $version from Go modules; this happens once." >&2
   # Built beside its place and moved there whole: a build that was stopped leaves nothing that looks done.
   partial=$dir/.$program.$$
-  trap 'rm -f "$partial"' EXIT
+  unfinished+=("$partial")
   go build -v -trimpath -ldflags "-s -w$(kubernetes_ldflags)" -o "$partial" "$path" 2>&1 | progress "$program" "$total"
   mv "$partial" "$dir/$program"
   echo "$program: done after $((SECONDS / 60)) min $((SECONDS % 60)) s" >&2

@@ -3,7 +3,8 @@
 #
 #   ensure.sh [etcd|kube-apiserver|kube-controller-manager|kubectl ...]     (default: all but kube-controller-manager)
 #
-# In this order: $KUBEBUILDER_ASSETS; the cache; envtest's download, given 20 seconds; the build from Go modules.
+# In this order: $KUBEBUILDER_ASSETS; the cache; envtest's download, given 20 seconds; the build from Go modules. With
+# KUBERNETES_VERSION, such as v1.36.2, they are of that version, each of which has a folder of its own in the cache.
 # The download is a convenience and never needed: it is not tried when CI is set or TASKONCE_DOWNLOAD is off.
 # Only the folder goes to standard output; progress goes to standard error.
 set -euo pipefail
@@ -17,12 +18,12 @@ has_all() {
   for program; do [ -x "$dir/$program" ] || return 1; done
 }
 
-if [ -n "${KUBEBUILDER_ASSETS:-}" ] && has_all "$KUBEBUILDER_ASSETS" "$@"; then
+if [ -z "${KUBERNETES_VERSION:-}" ] && [ -n "${KUBEBUILDER_ASSETS:-}" ] && has_all "$KUBEBUILDER_ASSETS" "$@"; then
   (cd "$KUBEBUILDER_ASSETS" && pwd)
   exit
 fi
 
-version=$(cd "$here" && GOWORK=off go list -m -f '{{.Version}}' k8s.io/kubernetes)
+version=${KUBERNETES_VERSION:-$(cd "$here" && GOWORK=off go list -m -f '{{.Version}}' k8s.io/kubernetes)}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/taskonce/controlplane
 dir=$cache/$version-$(go env GOHOSTOS)-$(go env GOHOSTARCH)
 

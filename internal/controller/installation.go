@@ -58,7 +58,10 @@ func CheckInstallation(ctx context.Context, config *rest.Config, scheme *runtime
 			return fmt.Errorf("the API server cannot be asked for its kinds: %w", err)
 		}
 	}
-	return checkRights(ctx, reader, needs)
+	if err := checkRights(ctx, reader, needs); err != nil {
+		return err
+	}
+	return checkSelection(ctx, config, reader, needs.Namespaces)
 }
 
 func checkRights(ctx context.Context, c client.Client, needs Needs) error {

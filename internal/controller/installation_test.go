@@ -6,6 +6,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -48,6 +49,12 @@ var _ = Describe("The check of the installation", func() {
 
 	It("names a kind that is not installed", func() {
 		Expect(errBare).To(oneLine("TaskSubmission", "is not installed", "config/crd"))
+	})
+
+	It("says that the API server is too old, or the kinds are, where it does not select", func() {
+		version, err := discovery.NewDiscoveryClientForConfigOrDie(plane.Config).ServerVersion()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(errUnselectable).To(oneLine(version.GitVersion, "does not select", controller.OldestKubernetes+" or later", "config/crd", "status.phase"))
 	})
 
 	It("says that the API server cannot be reached", func() {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -37,12 +36,9 @@ func CacheOptions(namespaces []string) cache.Options {
 		DefaultNamespaces: watched(namespaces),
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.TaskSubmission{}: {Field: fields.AndSelectors(
-				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseSuccess)),
-				fields.OneTermNotEqualSelector("status.phase", string(v1alpha1.PhaseFailed)),
-			)},
-			&batchv1.Job{}:           {Label: jobsOfOurs, Transform: stripJob},
-			&v1alpha1.TaskDecision{}: {Field: fields.OneTermEqualSelector("status.state", string(v1alpha1.DecisionPending))},
+			&v1alpha1.TaskSubmission{}: {Field: unfinished},
+			&batchv1.Job{}:             {Label: jobsOfOurs, Transform: stripJob},
+			&v1alpha1.TaskDecision{}:   {Field: unanswered},
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -32,8 +33,9 @@ var (
 	managerConfig *rest.Config
 	managerClient client.WithWatch
 	scheme        = runtime.NewScheme()
-	// errBare is what the check of the installation said before the kinds were installed.
-	errBare error
+	// errBare is what the check of the installation said before the kinds were installed, and errUnselectable where what they
+	// say of selectable fields was dropped, as an old API server does.
+	errBare, errUnselectable error
 )
 
 func TestController(t *testing.T) {
@@ -58,9 +60,14 @@ var _ = BeforeSuite(func() {
 	managerConfig, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig.QPS = -1
-	errBare = controller.CheckInstallation(ctx, managerConfig, scheme, controller.Needs{Reviews: true})
-	_, err = envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true})
-	Expect(err).NotTo(HaveOccurred())
+	check := func() error {
+		return controller.CheckInstallation(ctx, managerConfig, scheme, controller.Needs{Reviews: true})
+	}
+	errBare = check()
+	install(func(version *apiextensionsv1.CustomResourceDefinitionVersion) { version.SelectableFields = nil })
+	errUnselectable = check()
+	install(func(*apiextensionsv1.CustomResourceDefinitionVersion) {})
+	Eventually(check).Should(Succeed())
 	admin, err = client.New(plane.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	connection, err := rest.HTTPClientFor(managerConfig)
@@ -86,4 +93,18 @@ func newWatching(config *rest.Config, options client.Options) (client.WithWatch,
 	}
 	writes, err := terse.New(config, options.HTTPClient, inner)
 	return watching{writes, inner}, err
+}
+
+// install installs the kinds, changed.
+func install(change func(*apiextensionsv1.CustomResourceDefinitionVersion)) {
+	GinkgoHelper()
+	options := envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
+	Expect(envtest.ReadCRDFiles(&options)).To(Succeed())
+	for _, kind := range options.CRDs {
+		for i := range kind.Spec.Versions {
+			change(&kind.Spec.Versions[i])
+		}
+	}
+	_, err := envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{CRDs: options.CRDs, MaxTime: time.Minute})
+	Expect(err).NotTo(HaveOccurred())
 }

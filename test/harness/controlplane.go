@@ -89,6 +89,9 @@ func (c *ControlPlane) start(options Options) (err error) {
 	if err := os.WriteFile(c.Kubeconfig, c.env.KubeConfig, 0o600); err != nil {
 		return err
 	}
+	if err := c.checkVersion(); err != nil {
+		return err
+	}
 	return c.startControllers(options.Controllers)
 }
 

@@ -38,6 +38,7 @@ func (c *ControlPlane) environment(options Options) (*envtest.Environment, error
 	if options.CRDs {
 		env.CRDDirectoryPaths = []string{filepath.Join(c.root, "config", "crd", "bases")}
 		env.ErrorIfCRDPathMissing = true
+		env.CRDInstallOptions.MaxTime = startTimeout
 	}
 	return env, nil
 }

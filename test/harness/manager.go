@@ -106,7 +106,6 @@ func selectKinds(manifests []byte, edit func(*unstructured.Unstructured) error, 
 		if err != nil {
 			return nil, err
 		}
-		selected.Write(json) // ends in a newline; kubectl reads JSON documents one after another
-		selected.WriteString("---\n")
+		selected.Write(json) // kubectl reads JSON documents one after another, and an older one takes no --- between them
 	}
 }

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"bytes"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -27,9 +28,11 @@ func TestTheDockerfileBuildsTheSameProgram(t *testing.T) {
 		t.Errorf("it is run as %s with %v, and make image's as %s with %v", got.User, got.Entrypoint, want.User, want.Entrypoint)
 	}
 	for _, program := range []string{"manager", "gateway"} {
-		run := &exec.Cmd{Path: "/" + program, Args: []string{"/" + program, "--version"}, Dir: "/", SysProcAttr: confined(built.root)}
-		if out, err := run.CombinedOutput(); err != nil || string(out) != "taskonce "+program+" "+imageVersion+"\n" {
-			t.Errorf("%s --version: %v, %q", program, err, out)
+		var out bytes.Buffer
+		ended, err := launchIn(built.root, &exec.Cmd{Path: "/" + program, Args: []string{"/" + program, "--version"}, Stdout: &out})
+		w.must(err)
+		if want, err := "taskonce "+program+" "+imageVersion+"\n", <-ended; err != nil || out.String() != want {
+			t.Errorf("%s --version: %v, %q, want %q", program, err, out.String(), want)
 		}
 	}
 }
