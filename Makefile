@@ -1,5 +1,5 @@
-# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB, Prometheus, Node and Chromium,
-# which are installed from Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
+# Needs Go, make, git and gcc (for the race detector), and for the tests PostgreSQL, MariaDB, Prometheus, Node, Chromium and
+# buildah, which are installed from Debian's packages where this runs as root. Tools are Go modules, pinned in hack/; the control plane's programs are
 # downloaded where the network allows it, and otherwise built from modules too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
@@ -147,7 +147,7 @@ replay: controlplane ## Take finished actions away in every way there is, have t
 
 # Two packages at once: each waits for control planes, time-outs and leases most of the time.
 .PHONY: test-integration
-test-integration: controlplane databases prometheus $(NODE_MODULES) ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
+test-integration: controlplane databases prometheus buildah $(NODE_MODULES) ## Run the tests against a real etcd and kube-apiserver, demo and a short chaos included.
 	go test -race -p 2 -timeout 20m -skip '$(MODEL)|^TestConformance$$|^TestReplay$$' $(CONTROL_PLANE_PACKAGES)
 
 TEST_WEB = go test -race -count=1 -timeout 10m -parallel 2
@@ -167,7 +167,7 @@ KUBERNETES_PACKAGES := ./internal/controller ./test/afterlife ./test/demo ./test
 GO_TEST_KUBERNETES = KUBERNETES_VERSION=$(KUBERNETES_VERSION) go test -count=1 -timeout 30m
 
 .PHONY: test-kubernetes
-test-kubernetes: ## Run what rests on the API server against KUBERNETES_VERSION, whose programs are built once: about half an hour on two cores.
+test-kubernetes: buildah ## Run what rests on the API server against KUBERNETES_VERSION, whose programs are built once: about half an hour on two cores.
 	@echo "Control plane: $$(KUBERNETES_VERSION=$(KUBERNETES_VERSION) $(CONTROL_PLANE) etcd kube-apiserver kube-controller-manager kubectl)"
 	$(GO_TEST_KUBERNETES) ./internal/admission -ginkgo.skip 'word for word'
 	$(GO_TEST_KUBERNETES) -skip '$(MODEL)' $(KUBERNETES_PACKAGES)
@@ -184,7 +184,7 @@ errors: controlplane ## Write docs/errors.md and the answers of docs/http.md ane
 	TASKONCE_WRITE_ERRORS=1 go test -count=1 -run '^TestAnswers$$' ./test/gateway
 
 .PHONY: install-test
-install-test: controlplane ## Install by manifest and by chart, do the work, upgrade, hand over, uninstall, as docs/install.md and its neighbours say; prints what was measured.
+install-test: controlplane buildah ## Install by manifest and by chart, do the work, upgrade, hand over, uninstall, as docs/install.md and its neighbours say; prints what was measured.
 	go test -count=1 -v -timeout 20m ./test/install | grep -v '^ *=== '
 
 SEED ?= 0
@@ -238,6 +238,10 @@ prometheus: ## Make sure that Prometheus and promtool are installed; the tests s
 chromium: ## Make sure that Chromium is installed, for the tests in a real browser.
 	@hack/chromium/ensure.sh
 
+.PHONY: buildah
+buildah: ## Make sure that buildah is installed, for the test that builds the Dockerfile.
+	@hack/buildah/ensure.sh
+
 ##@ Build
 
 .PHONY: build
@@ -263,7 +267,7 @@ image: ## Build the image without a container engine, for ARCHITECTURES, as an O
 		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/manager-$(architecture)) | tr ' ' ,)
 
 .PHONY: image-engine
-image-engine: ## Build the Dockerfile with buildah from Debian's packages, as an OCI layout in tmp/image-engine; it takes root, and pulls nothing.
+image-engine: buildah ## Build the Dockerfile with a container engine, which pulls nothing, as an OCI layout in tmp/image-engine; it takes root.
 	hack/image/engine.sh $(CURDIR)/tmp/image-engine $(VERSION)
 
 .PHONY: sbom

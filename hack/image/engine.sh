@@ -3,13 +3,13 @@
 # image into FOLDER, in the OCI layout.
 #
 # Nothing is pulled: under the names of the Dockerfile's base images are two that are made of this machine, whose Go and its caches
-# are mounted. It takes root, and installs buildah from Debian's package where it is missing.
+# are mounted. It takes root.
 set -euo pipefail
 
 out=$1
 version=$2
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-command -v buildah >/dev/null || hack/debian.sh buildah buildah
+hack/buildah/ensure.sh >/dev/null
 
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
