@@ -45,14 +45,19 @@ func run(ctx context.Context, listen string) (err error) {
 	case err != nil:
 		return err
 	}
+	page, err := s.OpenPage(ctx, school.Namespace)
+	if err != nil {
+		return err
+	}
 	fmt.Printf(`
 Ready:
 
   %s            a student, a teacher and a parent, and the ledger
   %s/student    the student's page by itself; /teacher and /parent too
+  %s            what waits for a person, what is in process, what finished
 
 The gateways are %s and %s. Logs are in %s.
 Ctrl-C stops everything.
-`, s.URL, s.URL, s.Gateways[0], s.Gateways[1], s.Plane.Dir)
+`, s.URL, s.URL, page, s.Gateways[0], s.Gateways[1], s.Plane.Dir)
 	return s.Processes.Wait(ctx)
 }

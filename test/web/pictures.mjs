@@ -1,6 +1,7 @@
 // Draws the pictures of the documents into the folder PICTURES.
 import { join } from "node:path";
 import { eventually, everybody, Homework, launch } from "./browser.mjs";
+import { hour } from "./hour.mjs";
 
 const browser = await launch();
 const homework = new Homework(browser);
@@ -17,6 +18,12 @@ try {
   await tab.mouse.move(0, 0);
   await tab.evaluate(() => document.activeElement.blur());
   await tab.screenshot({ path: join(process.env.PICTURES, "example.png") });
+
+  const page = await (await browser.newContext({ viewport: { width: 1200, height: 1010 } })).newPage();
+  await page.route("**/page/state", (route) => route.fulfill({ json: hour() }));
+  await page.goto(process.env.PAGE);
+  await page.locator("#outcomes rect").first().waitFor();
+  await page.screenshot({ path: join(process.env.PICTURES, "page.png") });
 } finally {
   await browser.close();
 }

@@ -14,7 +14,10 @@ import (
 	"github.com/taskonce/taskonce/test/web/school"
 )
 
-var opened *school.School
+var (
+	opened *school.School
+	page   string // the URL of the office's
+)
 
 func TestMain(m *testing.M) {
 	harness.Main(func() (int, error) { return run(m) })
@@ -31,6 +34,9 @@ func run(m *testing.M) (code int, err error) {
 	// Nothing of this one begins before a test says so.
 	later := strings.NewReplacer("name: award-homework\n", "name: award-homework-later\n", "spec:\n", "spec:\n  suspend: true\n")
 	if err := opened.AddTemplate(ctx, later); err != nil {
+		return 1, err
+	}
+	if page, err = openOffice(ctx, opened); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
@@ -69,7 +75,7 @@ func play(t *testing.T, environment []string, arguments ...string) {
 	}
 	node := exec.CommandContext(t.Context(), "node", arguments...)
 	node.Env = append(append(os.Environ(), environment...),
-		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium,
+		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium, "PAGE="+page, "HOSTILE="+hostile, "OFFICE="+office,
 		"KUBECTL="+filepath.Join(opened.Plane.Programs, "kubectl"), "KUBECONFIG="+opened.Plane.Kubeconfig)
 	if out, err := node.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
