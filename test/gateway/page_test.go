@@ -151,8 +151,27 @@ func TestPage(t *testing.T) {
 	if keys := view.Recent.Items; !slices.ContainsFunc(keys, func(i shownItem) bool { return i.Key == "<b>&order</b>" }) {
 		t.Errorf("the last are %+v", keys)
 	}
+	if status := w.asForeigner(url); status != http.StatusMisdirectedRequest {
+		t.Errorf("a page whose name leads here is answered with %d", status)
+	}
 	w.cancel("asks")
 	w.await(process, url, "after the decision", func(s shown) bool { return s.Waiting.Total == 0 && s.Recent.Failed == 2 })
+}
+
+// asForeigner is how a browser asks for a name of somebody else's that leads to this machine.
+func (w *world) asForeigner(url string) int {
+	w.Helper()
+	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, url+"/page/state", http.NoBody)
+	if err != nil {
+		w.Fatal(err)
+	}
+	request.Host = "rebound.example"
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
 }
 
 func (w *world) cancel(name string) {

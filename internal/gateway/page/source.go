@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // store is what a source fills: by a list, page by page, and then by each change.
@@ -39,7 +40,7 @@ func (s *source) run(ctx context.Context) {
 	backoff := &wait.Backoff{Duration: 500 * time.Millisecond, Cap: 5 * time.Second, Steps: 10, Factor: 2, Jitter: 0.5}
 	reflector := cache.NewReflectorWithOptions(paging{&cache.ListWatch{ListWithContextFunc: s.read, WatchFuncWithContext: s.watch}},
 		s.kind, s.store, cache.ReflectorOptions{Name: "page", Backoff: backoff})
-	reflector.RunWithContext(ctx)
+	reflector.RunWithContext(logf.IntoContext(ctx, logf.Log.WithName("page")))
 }
 
 // paging is a list that is read in pages: streamed, as the reflector would have it, all of it would be held at once.
