@@ -22,9 +22,7 @@ import (
 
 // Page is what is known, and who asks for it. Make one with New.
 type Page struct {
-	// API reads with the page's own rights.
-	API client.WithWatch
-
+	api         client.WithWatch
 	namespaces  []string
 	now         func() time.Time
 	submissions []*submissions
@@ -49,7 +47,7 @@ func New(config *rest.Config, namespaces []string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{API: api, namespaces: namespaces, now: time.Now, verdicts: map[types.NamespacedName]verdict{}}
+	p := &Page{api: api, namespaces: namespaces, now: time.Now, verdicts: map[types.NamespacedName]verdict{}}
 	for _, namespace := range within(namespaces) {
 		p.follow(namespace, asking)
 	}
@@ -69,11 +67,11 @@ func (p *Page) follow(namespace string, asking labels.Selector) {
 	p.submissions, p.records = append(p.submissions, submissions), append(p.records, records)
 	p.sources = append(p.sources,
 		&source{
-			api: p.API, kind: &v1alpha1.TaskSubmission{}, list: func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} },
+			api: p.api, kind: &v1alpha1.TaskSubmission{}, list: func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} },
 			namespace: namespace, store: submissions, contact: &contact{now: p.now},
 		},
 		&source{
-			api: p.API, kind: &v1alpha1.TaskRecord{}, list: func() client.ObjectList { return &v1alpha1.TaskRecordList{} },
+			api: p.api, kind: &v1alpha1.TaskRecord{}, list: func() client.ObjectList { return &v1alpha1.TaskRecordList{} },
 			namespace: namespace, selector: asking, store: records, contact: &contact{now: p.now},
 		})
 }

@@ -29,7 +29,7 @@ const (
 // look finds out about those that were not looked at for longest.
 func (p *Page) look(ctx context.Context) {
 	candidates := p.candidates()
-	reader := &inbox.Reader{API: p.API}
+	reader := &inbox.Reader{API: p.api}
 	for _, row := range candidates {
 		what, err := ask(ctx, reader, row.NamespacedName)
 		if err != nil {
