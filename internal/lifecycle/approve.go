@@ -44,8 +44,10 @@ func (o *Observation) judgeApproval(decision *v1alpha1.TaskDecision) (v1alpha1.D
 		return v1alpha1.DecisionRefused, "it does not say what it approves: set templateDigest to " + o.Template.Digest
 	case decision.Spec.TemplateDigest != o.Template.Digest:
 		return v1alpha1.DecisionSuperseded, "the template's effect is another one now: approve again with templateDigest " + o.Template.Digest
-	case o.selfApproved(decision):
-		return v1alpha1.DecisionRefused, "who submitted it cannot approve it, nor can the one on whose behalf that was"
+	case o.wantsDistinct() && o.submittedBy(approver(decision)):
+		return v1alpha1.DecisionRefused, "who submitted it cannot approve it"
+	case o.wantsDistinct() && o.submittedFor(approver(decision)):
+		return v1alpha1.DecisionRefused, "the one on whose behalf it was submitted cannot approve it"
 	}
 	return v1alpha1.DecisionPending, ""
 }
@@ -54,24 +56,24 @@ func (o *Observation) wantsDistinct() bool {
 	return o.needsApproval() && o.Template.Spec.Approval.DistinctFromSubmitter
 }
 
-func (o *Observation) selfApproved(decision *v1alpha1.TaskDecision) bool {
-	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return o.wantsDistinct() && by != "" && o.submittedBy(by)
+func approver(decision *v1alpha1.TaskDecision) string {
+	return decision.Annotations[v1alpha1.AnnotationDecidedBy]
 }
 
 // distinct reports whether it is known that another person than the submitter approves, where that is asked for.
 func (o *Observation) distinct(decision *v1alpha1.TaskDecision) bool {
-	by := decision.Annotations[v1alpha1.AnnotationDecidedBy]
-	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.submittedBy(by))
+	by := approver(decision)
+	return !o.wantsDistinct() || (by != "" && o.submitter() != "" && !o.submittedBy(by) && !o.submittedFor(by))
 }
 
-// submittedBy reports whether a person submitted the action, or had it submitted on their behalf: now, or before it was
-// deleted and applied again.
+// submittedBy reports whether a person submitted the action: now, or before it was deleted and applied again.
 func (o *Observation) submittedBy(person string) bool {
-	if person == o.submitter() || person == o.onBehalfOf() {
-		return true
-	}
-	return o.Record.Object != nil && (person == o.action().Submitter || person == o.action().OnBehalfOf)
+	return person != "" && (person == o.submitter() || o.Record.Object != nil && person == o.action().Submitter)
+}
+
+// submittedFor reports whether it was submitted on a person's behalf: now, or before that.
+func (o *Observation) submittedFor(person string) bool {
+	return person != "" && (person == o.onBehalfOf() || o.Record.Object != nil && person == o.action().OnBehalfOf)
 }
 
 func (o *Observation) submitter() string {

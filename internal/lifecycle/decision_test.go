@@ -41,7 +41,7 @@ func TestApprovalBeforeTheBeginHazard12(t *testing.T) {
 		{"an approver whom nobody knows", seen(readNothing, approved, approve(by(""))), "Wait", ""},
 		{"a submitter whom nobody knows", seen(readNothing, approved, nobody, approve()), "Wait", ""},
 		{"a submitter who did it for somebody else", seen(readNothing, approved, onBehalf, approve()), "Begin 1", ""},
-		{"by the one on whose behalf it was", seen(readNothing, approved, onBehalf, approve(by("stu-7"))), "Judge Refused", "nor can the one on whose behalf"},
+		{"by the one on whose behalf it was", seen(readNothing, approved, onBehalf, approve(by("stu-7"))), "Judge Refused", "the one on whose behalf it was submitted"},
 		{"on whose behalf is known, and the submitter is not", seen(readNothing, approved, nobody, onBehalf, approve()), "Wait", ""},
 		{"by the account that did it for somebody else", seen(readNothing, approved, onBehalf, approve(by("ann"))), "Judge Refused", "who submitted it cannot approve it"},
 		{"for whom does not matter where anyone may", seen(readNothing, approvedByAnyone, onBehalf, approve()), "Begin 1", ""},
