@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -97,9 +96,9 @@ func (o *options) check() error {
 		return errors.New("--tls-cert-dir and --plain-http exclude each other")
 	case o.issuer.URL == "" && o.issuer != (gateway.Issuer{UsernameClaim: "sub"}):
 		return errors.New("--oidc-audience and the other flags of that kind say something of an issuer: set --oidc-issuer")
-	case o.issuer.URL != "" && !trustworthy(o.issuer.URL):
+	case o.issuer.URL != "" && !gateway.Trustworthy(o.issuer.URL):
 		return errors.New("--oidc-issuer must be an https URL: over plain http anybody between could vouch for anybody")
-	case o.issuer.KeysURL != "" && !trustworthy(o.issuer.KeysURL):
+	case o.issuer.KeysURL != "" && !gateway.Trustworthy(o.issuer.KeysURL):
 		return errors.New("--oidc-keys-url must be an https URL: over plain http anybody between could vouch for anybody")
 	case o.issuer.UsernameClaim == "":
 		return errors.New("--oidc-username-claim must name a claim, such as sub")
@@ -125,16 +124,6 @@ func (o *options) check() error {
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
 	}
 	return o.log.Check()
-}
-
-// trustworthy reports whether what is read at a URL is what its owner says: over TLS, or from this very machine.
-func trustworthy(text string) bool {
-	parsed, err := url.Parse(text)
-	if err != nil || parsed.Host == "" {
-		return false
-	}
-	address, err := netip.ParseAddr(parsed.Hostname())
-	return parsed.Scheme == "https" || parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || err == nil && address.IsLoopback())
 }
 
 func (o *options) rate() rate.Limit { return rate.Limit(o.perSecond) }

@@ -59,12 +59,15 @@ func TestFlags(t *testing.T) {
 	if o, err = parse([]string{"--tls-cert-dir=/tls", "--oidc-issuer=https://issuer.example", "--oidc-audience=school"}, none, io.Discard); err != nil || o.mode() != "oidc" {
 		t.Errorf("%+v, %v", o, err)
 	}
+	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {
+		t.Errorf("its version is told without a certificate: %+v, %v", o, err)
+	}
 }
 
 // TestTheEnvironmentStandsInForFlags, as for the operator's: by the same function.
 func TestTheEnvironmentStandsInForFlags(t *testing.T) {
 	environment := map[string]string{
-		"TASKONCE_PLAIN_HTTP": "true", "TASKONCE_BURST": "7", "TASKONCE_RATE": "8", "TASKONCE_CORS_ORIGINS": "", "TASKONCE_LOG_LEVEL": "debug",
+		"TASKONCE_PLAIN_HTTP": "true", "TASKONCE_BURST": "7", "TASKONCE_RATE": "8", "TASKONCE_CORS_ORIGINS": "",
 		"TASKONCE_GATEWAY_PORT": "tcp://10.0.0.1:443", // Kubernetes' own, for a Service of that name
 	}
 	lookup := func(name string) (string, bool) { value, ok := environment[name]; return value, ok }
@@ -72,9 +75,14 @@ func TestTheEnvironmentStandsInForFlags(t *testing.T) {
 	if err != nil || o.burst != 9 || o.perSecond != 8 || len(o.origins) != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	environment["TASKONCE_RATE"] = "-8"
-	if _, err := parse(nil, lookup, io.Discard); err == nil || !strings.Contains(err.Error(), "--rate must not be negative") {
-		t.Errorf("a variable is checked as the flag is, and got %v", err)
+	for _, wrong := range []struct{ variable, value, says string }{
+		{"TASKONCE_LOG_LEVEL", "trace", "must be debug, info or error"},
+		{"TASKONCE_RATE", "-8", "--rate must not be negative"},
+	} {
+		environment[wrong.variable] = wrong.value
+		if _, err := parse(nil, lookup, io.Discard); err == nil || !strings.Contains(err.Error(), wrong.says) {
+			t.Errorf("a variable is checked as the flag is, and %s=%s got %v", wrong.variable, wrong.value, err)
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"time"
 
@@ -88,10 +90,25 @@ func NewOIDC(ctx context.Context, issuer Issuer) (*OIDC, error) {
 		if err := provider.Claims(&found); err != nil {
 			return nil, err
 		}
+		if !Trustworthy(found.KeysURL) {
+			return nil, fmt.Errorf("the issuer %s says that its keys are at %q, which is no https URL: %s", issuer.URL, found.KeysURL, overPlainHTTP)
+		}
 		keysURL = found.KeysURL
 	}
 	keys := watchedKeys{oidc.NewRemoteKeySet(ctx, keysURL)}
 	return &OIDC{issuer: issuer, verifier: oidc.NewVerifier(issuer.URL, keys, &oidc.Config{ClientID: issuer.Audience, SupportedSigningAlgs: algorithms})}, nil
+}
+
+const overPlainHTTP = "over plain http anybody between could vouch for anybody"
+
+// Trustworthy reports whether what is read at a URL is what its owner says: over TLS, or from this very machine.
+func Trustworthy(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" {
+		return false
+	}
+	address, err := netip.ParseAddr(parsed.Hostname())
+	return parsed.Scheme == "https" || parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || err == nil && address.IsLoopback())
 }
 
 // transport trusts those who sign the issuer's certificates.
@@ -154,10 +171,13 @@ func (k watchedKeys) VerifySignature(ctx context.Context, token string) ([]byte,
 	return payload, err
 }
 
-// keysTransport makes an error of whatever is no answer.
+// keysTransport makes an error of whatever is no answer, and asks nobody, where it is redirected, whom anybody could pass for.
 type keysTransport struct{ next http.RoundTripper }
 
 func (t keysTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !Trustworthy(request.URL.String()) {
+		return nil, fmt.Errorf("%w: %s is no https URL: %s", errKeysAway, request.URL, overPlainHTTP)
+	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errKeysAway, err)

@@ -49,6 +49,25 @@ func TestAnIssuerThatSaysNothing(t *testing.T) {
 	}
 }
 
+// TestKeysOverPlainHTTP are not read, whoever says that they are there: the issuer's document, or a redirect.
+func TestKeysOverPlainHTTP(t *testing.T) {
+	var issuer *httptest.Server
+	issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved/.well-known/openid-configuration" {
+			http.Redirect(w, r, "http://keys.example/", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"issuer":"` + issuer.URL + `","jwks_uri":"http://keys.example/keys"}`))
+	}))
+	defer issuer.Close()
+	for _, url := range []string{issuer.URL, issuer.URL + "/moved"} {
+		if _, err := NewOIDC(t.Context(), Issuer{URL: url, Audience: "school"}); err == nil || !strings.Contains(err.Error(), overPlainHTTP) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 // TestNames are those that the API server gives to people whose tokens it verifies itself, from the same two settings.
 func TestNames(t *testing.T) {
 	claims := map[string]any{"sub": "stu-7", "email": "ann@school.example", "email_verified": true, "roles": []any{"teacher"}}
