@@ -72,14 +72,15 @@ generate: ## Generate the DeepCopy methods, and the references of the plugin, of
 	go run ./hack/scalepage $(MEASURED) $(OUT)/docs
 
 .PHONY: manifests
-manifests: ## Generate the CRDs, the manager's ClusterRole, the PrometheusRule, and of config/ what is installed: dist/install.yaml and dist/chart.
+manifests: ## Generate the CRDs, the manager's ClusterRole, the PrometheusRule, and of config/ what is installed: dist/install.yaml, dist/gateway.yaml and dist/chart.
 	$(CONTROLLER_GEN) crd:maxDescLen=140,generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=$(OUT)/config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:dir=$(OUT)/config/rbac
 	@mkdir -p $(OUT)/config/prometheus
 	hack/prometheus/rule.sh > $(OUT)/config/prometheus/prometheusrule.yaml
 	@mkdir -p $(OUT)/dist
 	$(KUSTOMIZE) build config/default > $(OUT)/dist/install.yaml
-	go run ./hack/dist --manifest=$(OUT)/dist/install.yaml --out=$(OUT)/dist/chart
+	$(KUSTOMIZE) build config/gateway > $(OUT)/dist/gateway.yaml
+	go run ./hack/dist --manifests=$(OUT)/dist/install.yaml,$(OUT)/dist/gateway.yaml --out=$(OUT)/dist/chart
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -257,23 +258,25 @@ docker-build: ## Build the image IMG, for this machine's architecture.
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
 
 ARCHITECTURES ?= amd64 arm64
-# The same program, byte for byte, wherever it is built: no path, no date, nothing of the working tree.
-BUILD_MANAGER = CGO_ENABLED=0 GOOS=linux GOFLAGS=-buildvcs=false go build -trimpath -ldflags '$(LDFLAGS)'
+# The same programs, byte for byte, wherever they are built: no path, no date, nothing of the working tree.
+BUILD_PROGRAM = CGO_ENABLED=0 GOOS=linux GOFLAGS=-buildvcs=false go build -trimpath -ldflags '$(LDFLAGS)'
 
 .PHONY: image
 image: ## Build the image without a container engine, for ARCHITECTURES, as an OCI layout in tmp/image.
-	@for architecture in $(ARCHITECTURES); do GOARCH=$$architecture $(BUILD_MANAGER) -o tmp/manager-$$architecture ./cmd/manager; done
+	@rm -rf tmp/programs
+	@for architecture in $(ARCHITECTURES); do GOARCH=$$architecture $(BUILD_PROGRAM) -o tmp/programs/$$architecture/ ./cmd/manager ./cmd/gateway; done
 	cd hack/image && go run . --version=$(VERSION) --out=$(CURDIR)/tmp/image \
-		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/manager-$(architecture)) | tr ' ' ,)
+		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/programs/$(architecture)) | tr ' ' ,)
 
 .PHONY: image-engine
 image-engine: buildah ## Build the Dockerfile with a container engine, which pulls nothing, as an OCI layout in tmp/image-engine; it takes root.
 	hack/image/engine.sh $(CURDIR)/tmp/image-engine $(VERSION)
 
 .PHONY: sbom
-sbom: ## List every module that is in the manager, as CycloneDX JSON in tmp/sbom.json.
-	GOARCH= $(BUILD_MANAGER) -o tmp/manager ./cmd/manager
-	go tool -modfile=hack/image/go.mod cyclonedx-gomod bin -json -version $(VERSION) -output tmp/sbom.json tmp/manager
+sbom: ## List every module that is in each program of the image, as CycloneDX JSON in tmp/sbom-manager.json and tmp/sbom-gateway.json.
+	for program in manager gateway; do \
+		GOARCH= $(BUILD_PROGRAM) -o tmp/$$program ./cmd/$$program; \
+		go tool -modfile=hack/image/go.mod cyclonedx-gomod bin -json -version $(VERSION) -output tmp/sbom-$$program.json tmp/$$program; done
 
 .PHONY: clean
 clean: ## Remove what was built here. The control plane's programs are in the user's cache and stay.

@@ -56,6 +56,9 @@ func TestFlags(t *testing.T) {
 	if err != nil || o.origins.String() != "https://school.example,http://localhost:8080" || o.mode() != "pass-through" {
 		t.Errorf("%+v, %v", o, err)
 	}
+	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {
+		t.Errorf("the version needs no other flag: %+v, %v", o, err)
+	}
 	if o, err = parse([]string{"--tls-cert-dir=/tls", "--oidc-issuer=https://issuer.example", "--oidc-audience=school"}, none, io.Discard); err != nil || o.mode() != "oidc" {
 		t.Errorf("%+v, %v", o, err)
 	}

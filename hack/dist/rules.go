@@ -10,18 +10,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// isOperators says whether an object is a ClusterRole of the operator itself, and not one for people.
-func isOperators(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "ClusterRole" && (object.GetName() == prefix+"manager-role" || object.GetName() == prefix+"metrics-auth-role")
+// own are the ClusterRoles of the operator and of the gateway, and not those for people that are always there.
+var own = []string{"manager-role", "metrics-auth-role", "gateway", "gateway-metrics-auth-role", "gateway-page", "page-viewer"}
+
+func isOwn(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "ClusterRole" && slices.Contains(own, strings.TrimPrefix(object.GetName(), prefix))
 }
 
-// addRules adds the rules of the operator's own roles to those of the same purpose.
+// addRules adds the rules of such roles to those of the same purpose.
 func addRules(rules map[string][]any, object *unstructured.Unstructured) error {
-	own, _, err := unstructured.NestedSlice(object.Object, "rules")
+	all, _, err := unstructured.NestedSlice(object.Object, "rules")
 	if err != nil {
 		return err
 	}
-	for _, rule := range own {
+	for _, rule := range all {
 		purpose, err := purposeOf(object, rule.(map[string]any))
 		if err != nil {
 			return err
@@ -45,6 +47,14 @@ func purposeOf(object *unstructured.Unstructured, rule map[string]any) (string, 
 		return "secret", nil
 	case "ClusterRole metrics-auth-role":
 		return "metrics", nil
+	case "ClusterRole gateway":
+		return "gateway", nil
+	case "ClusterRole gateway-metrics-auth-role":
+		return "gatewayMetrics", nil
+	case "ClusterRole gateway-page":
+		return "gatewayPage", nil
+	case "ClusterRole page-viewer":
+		return "pageViewer", nil
 	case "ClusterRole manager-role":
 		switch groups[0] {
 		case "admissionregistration.k8s.io":
@@ -60,7 +70,7 @@ func purposeOf(object *unstructured.Unstructured, rule map[string]any) (string, 
 // named makes a named template of the rules of each purpose.
 func named(rules map[string][]any) (string, error) {
 	var out strings.Builder
-	out.WriteString("{{- /* What the operator may do, by what it is for; generated from config/rbac. */ -}}\n")
+	out.WriteString("{{- /* What the operator and the gateway may do, by what it is for; generated from config/rbac and config/gateway. */ -}}\n")
 	for _, purpose := range slices.Sorted(maps.Keys(rules)) {
 		text, err := yaml.Marshal(rules[purpose])
 		if err != nil {

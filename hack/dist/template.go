@@ -49,8 +49,8 @@ var groups = map[string]group{
 // byHand are the kinds that hack/chart has templates of.
 var byHand = []string{"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRoleBinding", "Service", "Deployment", "PodDisruptionBudget"}
 
-// templates returns the chart's files that are made of objects, by name. The operator's own rights become named templates,
-// since it depends on the values where and which of them are granted.
+// templates returns the chart's files that are made of objects, by name. The operator's and the gateway's own rights
+// become named templates, since it depends on the values where and which of them are granted.
 func templates(objects []*unstructured.Unstructured) (map[string]string, error) {
 	files, rules := map[string]string{}, map[string][]any{}
 	for _, object := range objects {
@@ -59,7 +59,7 @@ func templates(objects []*unstructured.Unstructured) (map[string]string, error) 
 		}
 		in, ok := groups[object.GetKind()]
 		switch {
-		case isOperators(object) || !ok && slices.Contains(byHand, object.GetKind()):
+		case isOwn(object) || !ok && slices.Contains(byHand, object.GetKind()):
 		case !ok:
 			return nil, fmt.Errorf("the chart has no place for a %s: give it one in hack/dist or hack/chart", object.GetKind())
 		default:

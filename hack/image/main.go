@@ -1,5 +1,5 @@
-// Command image makes what the Dockerfile makes, where there is no container engine: an image of one program and the
-// authorities that it trusts, for one or more architectures, as a folder in the OCI layout. crane push uploads it.
+// Command image makes what the Dockerfile makes, where there is no container engine: an image of the programs and the
+// authorities that they trust, for one or more architectures, as a folder in the OCI layout. crane push uploads it.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 const nonroot = "65532:65532"
 
 func main() {
-	programs := flag.String("programs", "", "The static programs, as ARCHITECTURE=PATH with commas between them.")
+	programs := flag.String("programs", "", "The folders of the static programs, as ARCHITECTURE=PATH with commas between them.")
 	authorities := flag.String("authorities", "/etc/ssl/certs/ca-certificates.crt", "The certificates of authorities to trust.")
 	version := flag.String("version", "unknown", "The version, for a label.")
 	out := flag.String("out", "", "The folder to write to; what is there is removed.")
@@ -40,7 +41,7 @@ func write(programs []string, authorities, version, out string) error {
 	for _, program := range programs {
 		architecture, path, ok := strings.Cut(program, "=")
 		if !ok {
-			return fmt.Errorf("--programs must be as amd64=bin/manager, and is %q", program)
+			return fmt.Errorf("--programs must be as amd64=bin, and is %q", program)
 		}
 		image, err := build(architecture, path, authorities, version)
 		if err != nil {
@@ -58,8 +59,16 @@ func write(programs []string, authorities, version, out string) error {
 }
 
 // build makes the image of one architecture. It says nothing of when it was made, so that it is the same each time.
-func build(architecture, program, authorities, version string) (v1.Image, error) {
-	layer, err := files(file{"etc/ssl/certs/ca-certificates.crt", authorities, 0o444}, file{"manager", program, 0o555})
+func build(architecture, programs, authorities, version string) (v1.Image, error) {
+	entries, err := os.ReadDir(programs)
+	if err != nil {
+		return nil, err
+	}
+	all := []file{{"etc/ssl/certs/ca-certificates.crt", authorities, 0o444}}
+	for _, entry := range entries {
+		all = append(all, file{entry.Name(), filepath.Join(programs, entry.Name()), 0o555})
+	}
+	layer, err := files(all...)
 	if err != nil {
 		return nil, err
 	}

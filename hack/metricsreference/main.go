@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/taskonce/taskonce/internal/gateway"
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 func main() {
-	if err := telemetry.WriteReference(os.Stdout); err != nil {
+	var ofGateway []telemetry.Metric
+	for _, metric := range gateway.Metrics() {
+		ofGateway = append(ofGateway, telemetry.Metric(metric))
+	}
+	if err := telemetry.WriteReference(os.Stdout, ofGateway); err != nil {
 		fmt.Fprintln(os.Stderr, "metricsreference:", err)
 		os.Exit(1)
 	}

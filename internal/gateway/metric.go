@@ -10,18 +10,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-var (
-	requests = promauto.With(metrics.Registry).NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "taskonce_gateway_request_duration_seconds",
-		Help:    "How long requests took, those included that waited for an outcome, by route and status.",
-		Buckets: []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60},
-	}, []string{"route", "code", "replayed"})
+// Metric describes one metric of the gateway's own; docs/metrics.md is made from them.
+type Metric struct {
+	Name, Type, Help string
+	Labels           []string
+}
 
-	streams = promauto.With(metrics.Registry).NewGauge(prometheus.GaugeOpts{
-		Name: "taskonce_gateway_streams",
+var (
+	aboutRequests = Metric{
+		Name: "taskonce_gateway_request_duration_seconds", Type: "histogram", Labels: []string{"route", "code", "replayed"},
+		Help: "How long requests took, those included that waited for an outcome: by method and path, by status, and by whether the outcome was there before.",
+	}
+	aboutStreams = Metric{
+		Name: "taskonce_gateway_streams", Type: "gauge",
 		Help: "How many connections for events are open.",
-	})
+	}
+
+	requests = promauto.With(metrics.Registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name: aboutRequests.Name, Help: aboutRequests.Help, Buckets: []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60},
+	}, aboutRequests.Labels)
+	streams = promauto.With(metrics.Registry).NewGauge(prometheus.GaugeOpts{Name: aboutStreams.Name, Help: aboutStreams.Help})
 )
+
+// Metrics are all of them.
+func Metrics() []Metric { return []Metric{aboutRequests, aboutStreams} }
 
 // measured counts what is answered, by the route and not by the path: names and keys are no labels.
 func measured(next http.Handler, mux *http.ServeMux) http.Handler {

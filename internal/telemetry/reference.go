@@ -6,19 +6,28 @@ import (
 	"strings"
 )
 
-// WriteReference writes docs/metrics.md: every metric of the operator's own.
-func WriteReference(w io.Writer) error {
+// WriteReference writes docs/metrics.md: every metric of the operator's own, and those of the gateway.
+func WriteReference(w io.Writer, gateway []Metric) error {
 	var text strings.Builder
 	text.WriteString(referenceHead)
 	for _, metric := range Catalogue() {
-		fmt.Fprintf(&text, "## %s\n\n%s", metric.Name, metric.Type)
-		for i, label := range metric.Labels {
-			text.WriteString([]string{", by ", ", "}[min(i, 1)] + "`" + label + "`")
-		}
-		fmt.Fprintf(&text, ". %s\n\n", quoted(metric.Help))
+		text.WriteString("## " + metric.says())
+	}
+	text.WriteString(gatewayHead)
+	for _, metric := range gateway {
+		text.WriteString("### " + metric.says())
 	}
 	_, err := io.WriteString(w, strings.TrimRight(text.String(), "\n")+"\n")
 	return err
+}
+
+// says is the metric's name, and a paragraph about it.
+func (m *Metric) says() string {
+	by := ""
+	for i, label := range m.Labels {
+		by += []string{", by ", ", "}[min(i, 1)] + "`" + label + "`"
+	}
+	return fmt.Sprintf("%s\n\n%s%s. %s\n\n", m.Name, m.Type, by, quoted(m.Help))
 }
 
 // quoted sets the words of code as such.
@@ -48,5 +57,11 @@ look at them is in [Observability](observability.md).
 - Buckets of histograms carry exemplars with the label ` + "`trace_id`" + `, where the client sent a trace, in the OpenMetrics format.
 - Beside them are controller-runtime's own: ` + "`leader_election_master_status`" + ` (who leads), ` + "`rest_client_requests_total`" + ` (requests to
   the API server, by method and code), ` + "`workqueue_*`" + ` and ` + "`controller_runtime_*`" + ` (what waits to be looked at).
+
+`
+
+const gatewayHead = `## Of the HTTP gateway
+
+Each of its processes serves them on ` + "`--metrics-bind-address`" + `, to who may read the operator's.
 
 `

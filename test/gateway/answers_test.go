@@ -47,6 +47,20 @@ func deleted(name string) func(*world) {
 	}
 }
 
+// first submits as a student does whose token the gateway verifies.
+func first(key, template string) func(*world) {
+	return func(w *world) {
+		w.expect(201, "", installation.verifying, installation.issuer.of(w.T, "stu-7"), submits(key, template))
+	}
+}
+
+// other asks as another student.
+func other(a asked) func(*world) answered {
+	return func(w *world) answered {
+		return w.send(installation.verifying, installation.issuer.of(w.T, "stu-8"), a)
+	}
+}
+
 const location, again = "Location", "Location, Retry-After: 1"
 
 // situations are in the order in which they are played: later ones look at what earlier ones left.
@@ -78,6 +92,8 @@ func situations() []situation {
 		{"a caller without the right", 403, "forbidden", "", func(w *world) answered {
 			return w.send(installation.passing, w.account("nobody"), submits("d", "award"))
 		}},
+		{"somebody else's action, where the gateway verifies tokens, and the template states no `access`", 403, "forbidden", "", after(first("f", "award"), other(submits("f", "award")))},
+		{"the same, after its submission was deleted", 403, "forbidden", "", after(deleted("f"), other(submits("f", "award")))},
 		{"a body that is too large", 413, "too-large", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":"`+strings.Repeat("7", 5000)+`"}}`)))},
 		{"a body of another type", 415, "unsupported-media-type", "", passing(submits("d", "award", with("Content-Type", "text/plain")))},
 		{"more requests than a caller may send", 429, "too-many-requests", "Retry-After: 1", limited},

@@ -17,13 +17,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestTheChartSaysWhatTheManifestSays renders the chart with its defaults and compares each object with the manifest's.
-func TestTheChartSaysWhatTheManifestSays(t *testing.T) {
+// TestTheChartSaysWhatTheManifestsSay renders the chart with its defaults and compares each object with the manifest's; then
+// with the gateway, whose manifest is one of its own.
+func TestTheChartSaysWhatTheManifestsSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	manifest := objects(w.T, w.read("dist/install.yaml"))
+	operator := w.read("dist/install.yaml")
+	saysTheSame(t, w.render("taskonce", system), operator)
+	saysTheSame(t, w.render("taskonce", system, "--set", "gateway.enabled=true"), operator+"\n---\n"+w.read("dist/gateway.yaml"))
+}
+
+func saysTheSame(t *testing.T, rendered, kustomized string) {
+	t.Helper()
+	manifest := objects(t, kustomized)
 	delete(manifest, "Namespace taskonce-system") // helm makes it
-	chart := objects(w.T, w.render("taskonce", system))
+	chart := objects(t, rendered)
 	delete(chart, "Pod taskonce-test") // only helm test makes it
 	for name := range manifest {
 		if chart[name] == nil {
@@ -166,13 +174,13 @@ func TestEveryValueIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for setting, want := range values {
-		flags := []string{"--set", setting}
+		var flags []string
 		for begin, needs := range with {
 			if strings.HasPrefix(setting, begin) {
 				flags = append(flags, "--set", needs)
 			}
 		}
-		out := w.render("taskonce", system, flags...)
+		out := w.render("taskonce", system, append(flags, "--set", setting)...)
 		if absent, ok := strings.CutPrefix(want, "!"); ok {
 			if strings.Contains(out, absent+"\n") {
 				t.Errorf("%s: %q is rendered still", setting, absent)
@@ -193,7 +201,7 @@ func TestEveryValueIsUsed(t *testing.T) {
 // leaves are the paths of all values that are not just maps of others.
 func leaves(path string, value any) []string {
 	inner, ok := value.(map[string]any)
-	if !ok || len(inner) == 0 || path == "resources" || strings.HasSuffix(path, "labels") {
+	if !ok || len(inner) == 0 || strings.HasSuffix(path, "resources") || strings.HasSuffix(path, "labels") {
 		return []string{path}
 	}
 	var all []string

@@ -21,9 +21,11 @@ func TestWhatIsRenderedConforms(t *testing.T) {
 	rendered := w.render("other", "elsewhere", "--set", "networkPolicy.enabled=true,metrics.dashboards.enabled=true,extraEnv[0].name=A,extraEnv[0].value=b")
 	few := w.render("few", "elsewhere", "--set", "namespaces={a,b},metrics.authentication=delegated")
 	w.must(os.WriteFile(chart, []byte(rendered+"\n---\n"+few), 0o600))
+	gateway := filepath.Join(dir, "gateway.yaml")
+	w.must(os.WriteFile(gateway, []byte(w.renderedGateways()), 0o600))
 	wrong := filepath.Join(dir, "wrong.yaml")
 	w.must(os.WriteFile(wrong, []byte(strings.ReplaceAll(rendered, "replicas: 2", "replicass: 2")), 0o600))
-	for path, want := range map[string]bool{"dist/install.yaml": true, chart: true, wrong: false} {
+	for path, want := range map[string]bool{"dist/install.yaml": true, "dist/gateway.yaml": true, chart: true, gateway: true, wrong: false} {
 		cmd := w.command(t.Context(), "go", "tool", "-modfile=hack/tools/go.mod", "kubeconform", "-strict", "-summary", "-schema-location", dir+"/{{.ResourceKind}}.json", path)
 		cmd.Env = append(cmd.Env, "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); (err == nil) != want {

@@ -30,6 +30,7 @@ func TestChart(t *testing.T) {
 		w.follow("docs/upgrade.md", "With the chart")
 		w.sh("helm upgrade taskonce dist/chart -n taskonce-system --reset-then-reuse-values --set log.level=debug --wait")
 	})
+	w.gatewayByChart()
 
 	w.follow("docs/uninstall.md", "Installed with Helm")
 	if out := w.sh("kubectl get tasksubmissions,taskrecords -n " + namespace); !strings.Contains(out, "pay-1") {

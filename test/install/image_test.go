@@ -147,16 +147,18 @@ func TestImage(t *testing.T) {
 	w := newWorld(t)
 	files, err := w.image.files()
 	w.must(err)
-	if want := []string{"/etc/ssl/certs/ca-certificates.crt", "/manager"}; !slices.Equal(files, want) {
+	if want := []string{"/etc/ssl/certs/ca-certificates.crt", "/gateway", "/manager"}; !slices.Equal(files, want) {
 		t.Errorf("the image holds %v, want %v", files, want)
 	}
 	if config := w.image.config.Config; config.User != "65532:65532" || !slices.Equal(config.Entrypoint, []string{"/manager"}) {
 		t.Errorf("the image is run as %s, with %v", config.User, config.Entrypoint)
 	}
-	var out bytes.Buffer
-	ended, err := launchIn(w.image.root, &exec.Cmd{Path: "/manager", Args: []string{"/manager", "--version"}, Stdout: &out})
-	w.must(err)
-	if want, err := "taskonce manager "+imageVersion+"\n", <-ended; err != nil || out.String() != want {
-		t.Errorf("--version: %v, %q, want %q", err, out.String(), want)
+	for _, program := range []string{"manager", "gateway"} {
+		var out bytes.Buffer
+		ended, err := launchIn(w.image.root, &exec.Cmd{Path: "/" + program, Args: []string{"/" + program, "--version"}, Stdout: &out})
+		w.must(err)
+		if want, err := "taskonce "+program+" "+imageVersion+"\n", <-ended; err != nil || out.String() != want {
+			t.Errorf("--version: %v, %q, want %q", err, out.String(), want)
+		}
 	}
 }

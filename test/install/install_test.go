@@ -49,6 +49,7 @@ func TestManifest(t *testing.T) {
 	})
 	w.handsOver()
 	w.rightsAreExact(system, account)
+	w.gatewayByManifest()
 
 	w.follow("docs/uninstall.md", "Before you do")
 	w.follow("docs/uninstall.md", "Installed with the manifest")
@@ -131,18 +132,11 @@ func (w *world) metrics(namespace, name string) (status int, body string) {
 	w.Helper()
 	service := &corev1.ServiceList{}
 	w.must(w.client.List(w.Context(), service, client.InNamespace(namespace), client.MatchingLabels{"control-plane": "controller-manager"}))
-	routes := &routes{node: w.node}
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // it signs itself
-		DialContext:     func(ctx context.Context, _, address string) (net.Conn, error) { return routes.dial(ctx, address) },
-	}
-	defer transport.CloseIdleConnections()
+	transport := w.transport(&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it signs itself
 	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("https://%s:8443/metrics", service.Items[0].Spec.ClusterIP), http.NoBody)
 	w.must(err)
 	if name != "" {
-		answer, err := w.node.clients.CoreV1().ServiceAccounts("monitoring").CreateToken(w.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-		w.must(err)
-		request.Header.Set("Authorization", "Bearer "+answer.Status.Token)
+		request.Header.Set("Authorization", "Bearer "+w.token("monitoring", name))
 	}
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	w.must(err)
@@ -150,4 +144,23 @@ func (w *world) metrics(namespace, name string) (status int, body string) {
 	text, err := io.ReadAll(response.Body)
 	w.must(err)
 	return response.StatusCode, string(text)
+}
+
+// transport reaches Services, as a pod does.
+func (w *world) transport(config *tls.Config) *http.Transport {
+	routes := &routes{node: w.node}
+	transport := &http.Transport{
+		TLSClientConfig: config, ForceAttemptHTTP2: true,
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return routes.dial(ctx, address) },
+	}
+	w.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// token is one of a service account.
+func (w *world) token(namespace, name string) string {
+	w.Helper()
+	answer, err := w.node.clients.CoreV1().ServiceAccounts(namespace).CreateToken(w.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	w.must(err)
+	return answer.Status.Token
 }

@@ -292,6 +292,16 @@ func (s *sandbox) isReady() bool {
 	return s.ready
 }
 
+// isLeaving reports whether the pod was deleted: nobody new is led to it.
+func (s *sandbox) isLeaving() bool {
+	select {
+	case <-s.deleted:
+		return true
+	default:
+		return false
+	}
+}
+
 // named returns the sandboxes of a namespace's pods whose process runs.
 func (n *node) named(namespace string) []*sandbox {
 	n.mu.Lock()

@@ -31,8 +31,8 @@ func sections(text string) map[string]string {
 	return found
 }
 
-// follow runs what a page says under a heading.
-func (w *world) follow(page, heading string) string {
+// follow runs what a page says under a heading. The words of its examples may stand for others.
+func (w *world) follow(page, heading string, instead ...string) string {
 	w.Helper()
 	text := w.read(page)
 	script, ok := sections(text)[heading]
@@ -40,7 +40,7 @@ func (w *world) follow(page, heading string) string {
 		w.Fatalf("%s shows no commands under %q", page, heading)
 	}
 	followed[page+"#"+heading] = true
-	return w.sh(script)
+	return w.sh(strings.NewReplacer(instead...).Replace(script))
 }
 
 // followed are the sections whose commands were run.

@@ -137,8 +137,11 @@ type process struct {
 // launch starts the pod's container.
 func (n *node) launch(s *sandbox, restarts int32) (*process, error) {
 	container := s.pod.Spec.Containers[0]
-	entrypoint := n.image.config.Config.Entrypoint
-	cmd := &exec.Cmd{Path: entrypoint[0], Args: slices.Concat(entrypoint, container.Args)}
+	command := container.Command
+	if len(command) == 0 {
+		command = n.image.config.Config.Entrypoint
+	}
+	cmd := &exec.Cmd{Path: command[0], Args: slices.Concat(command, container.Args)}
 	for i := range cmd.Args {
 		for port, address := range s.ports {
 			if before, ok := strings.CutSuffix(cmd.Args[i], fmt.Sprintf("=:%d", port)); ok {

@@ -65,12 +65,23 @@ func (w *world) grants(namespace, account string) []grant {
 	w.must(w.client.List(w.Context(), somewhere))
 	for i := range somewhere.Items {
 		if in := somewhere.Items[i].Namespace; bound(somewhere.Items[i].Subjects) {
-			role := &rbacv1.Role{}
-			w.must(w.client.Get(w.Context(), client.ObjectKey{Namespace: in, Name: somewhere.Items[i].RoleRef.Name}, role))
-			all = append(all, parts(in, role.Rules)...)
+			all = append(all, parts(in, w.rules(in, somewhere.Items[i].RoleRef))...)
 		}
 	}
 	return all
+}
+
+// rules are those of the role that a RoleBinding names.
+func (w *world) rules(in string, ref rbacv1.RoleRef) []rbacv1.PolicyRule {
+	w.Helper()
+	if ref.Kind == "ClusterRole" {
+		role := &rbacv1.ClusterRole{}
+		w.must(w.client.Get(w.Context(), client.ObjectKey{Name: ref.Name}, role))
+		return role.Rules
+	}
+	role := &rbacv1.Role{}
+	w.must(w.client.Get(w.Context(), client.ObjectKey{Namespace: in, Name: ref.Name}, role))
+	return role.Rules
 }
 
 func parts(in string, rules []rbacv1.PolicyRule) []grant {
@@ -121,7 +132,7 @@ func (w *world) requests(namespace, account string) []*auditv1.Event {
 // implied are the rights that a request needs beyond its own: to list, for a watch that begins with a list, since an API server
 // before Kubernetes 1.34 does not stream one; and to delete a Job, for a change of its owners, since the admission plug-in
 // OwnerReferencesPermissionEnforcement asks for that (it is on here); and to patch an event, since that is how one is counted
-// that comes again within some minutes.
+// that comes again within some minutes; and to say on whose behalf a submission is, since the policy on-behalf asks for that.
 func implied(event *auditv1.Event) []*auditv1.Event {
 	also := event.DeepCopy()
 	switch {
@@ -131,6 +142,8 @@ func implied(event *auditv1.Event) []*auditv1.Event {
 		also.Verb = "delete"
 	case event.Verb == "create" && event.ObjectRef.Resource == "events" && event.ObjectRef.APIGroup == "events.k8s.io":
 		also.Verb = "patch"
+	case event.Verb == "create" && event.ObjectRef.Resource == "tasksubmissions":
+		also.Verb = "submit-on-behalf"
 	default:
 		return nil
 	}

@@ -104,7 +104,7 @@ func (r *routes) dial(ctx context.Context, address string) (net.Conn, error) {
 func (r *routes) toPod(service *corev1.Service, port string) (net.Conn, error) {
 	var ready []string
 	for _, s := range r.node.named(service.Namespace) {
-		if s.isReady() && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(s.pod.Labels)) {
+		if s.isReady() && !s.isLeaving() && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(s.pod.Labels)) {
 			ready = append(ready, s.ports[s.port(port)])
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSBOM compares what make sbom lists with what the program itself says that it is made of.
+// TestSBOM compares what make sbom lists with what the programs themselves say that they are made of.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -14,22 +14,29 @@ func TestSBOM(t *testing.T) {
 	if out, err := sbom.CombinedOutput(); err != nil {
 		t.Fatalf("make sbom: %v\n%s", err, out)
 	}
+	for _, program := range []string{"manager", "gateway"} {
+		w.listsEveryModule(program)
+	}
+}
+
+func (w *world) listsEveryModule(name string) {
+	w.Helper()
 	var list struct {
 		Components []struct{ Name, Version string }
 	}
-	w.must(decodeFile(filepath.Join(w.root, "tmp", "sbom.json"), &list))
+	w.must(decodeFile(filepath.Join(w.root, "tmp", "sbom-"+name+".json"), &list))
 	listed := map[string]string{}
 	for _, component := range list.Components {
 		listed[component.Name] = component.Version
 	}
-	program, err := buildinfo.ReadFile(filepath.Join(w.root, "tmp", "manager"))
+	program, err := buildinfo.ReadFile(filepath.Join(w.root, "tmp", name))
 	w.must(err)
 	for _, module := range program.Deps {
 		if listed[module.Path] != module.Version {
-			t.Errorf("%s is in the program as %s, and listed as %q", module.Path, module.Version, listed[module.Path])
+			w.Errorf("%s is in the %s as %s, and listed as %q", module.Path, name, module.Version, listed[module.Path])
 		}
 	}
 	if len(program.Deps) < 10 {
-		t.Errorf("the program says that it is made of %d modules", len(program.Deps))
+		w.Errorf("the %s says that it is made of %d modules", name, len(program.Deps))
 	}
 }

@@ -10,6 +10,38 @@ app.kubernetes.io/name: taskonce
 control-plane: controller-manager
 {{- end }}
 
+{{- define "taskonce.gatewaySelector" -}}
+app.kubernetes.io/component: gateway
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: taskonce
+{{- end }}
+
+{{- define "taskonce.gatewayLabels" -}}
+app.kubernetes.io/component: gateway
+{{ include "taskonce.labels" . }}
+{{- end }}
+
+{{- /* Whether the gateway asks the API server who somebody is. */ -}}
+{{- define "taskonce.gatewayAsks" -}}
+{{- if or (include "taskonce.delegated" .) (include "taskonce.gatewayShowsPage" .) }}true{{ end }}
+{{- end }}
+
+{{- /* Whether others than who forwards a port may be shown the page. */ -}}
+{{- define "taskonce.gatewayShowsPage" -}}
+{{- if and .Values.gateway.page.enabled (eq .Values.gateway.page.authentication "delegated") }}true{{ end }}
+{{- end }}
+
+{{- define "taskonce.gatewaySubjects" -}}
+subjects:
+- kind: ServiceAccount
+  name: {{ include "taskonce.fullname" . }}-gateway
+  namespace: {{ .Release.Namespace }}
+{{- end }}
+
+{{- define "taskonce.gatewayScheme" -}}
+{{- ternary "https" "http" .Values.gateway.tls.enabled }}
+{{- end }}
+
 {{- define "taskonce.labels" -}}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}

@@ -1,4 +1,4 @@
-{{- /* What the operator may do, by what it is for; generated from config/rbac. */ -}}
+{{- /* What the operator and the gateway may do, by what it is for; generated from config/rbac and config/gateway. */ -}}
 {{- define "taskonce.rules.configurations" -}}
 - apiGroups:
   - admissionregistration.k8s.io
@@ -27,6 +27,54 @@
   verbs:
   - create
 {{- end }}
+{{- define "taskonce.rules.gateway" -}}
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasksubmissions
+  verbs:
+  - create
+  - get
+  - watch
+  - submit-on-behalf
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasktemplates
+  verbs:
+  - get
+{{- end }}
+{{- define "taskonce.rules.gatewayMetrics" -}}
+- apiGroups:
+  - authentication.k8s.io
+  resources:
+  - tokenreviews
+  verbs:
+  - create
+- apiGroups:
+  - authorization.k8s.io
+  resources:
+  - subjectaccessreviews
+  verbs:
+  - create
+{{- end }}
+{{- define "taskonce.rules.gatewayPage" -}}
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasksubmissions
+  - taskrecords
+  verbs:
+  - get
+  - list
+  - watch
+- apiGroups:
+  - taskonce.dev
+  resources:
+  - tasktemplates
+  verbs:
+  - get
+{{- end }}
 {{- define "taskonce.rules.metrics" -}}
 - apiGroups:
   - authentication.k8s.io
@@ -34,6 +82,12 @@
   - tokenreviews
   verbs:
   - create
+{{- end }}
+{{- define "taskonce.rules.pageViewer" -}}
+- nonResourceURLs:
+  - /page/state
+  verbs:
+  - get
 {{- end }}
 {{- define "taskonce.rules.reviews" -}}
 - apiGroups:
