@@ -90,8 +90,6 @@ func (o *options) flags() *flag.FlagSet {
 
 func (o *options) check() error {
 	switch {
-	case o.version:
-		return nil
 	case o.certDir == "" && !o.plainHTTP:
 		return errors.New("--tls-cert-dir must name a folder with a certificate; where something in front of the gateway does the TLS, say --plain-http")
 	case o.certDir != "" && o.plainHTTP:

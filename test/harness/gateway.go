@@ -25,6 +25,8 @@ type Gateway struct {
 	Log string
 	// Flags are added to, or replace, those that every such process has.
 	Flags []string
+	// Environment is added to the process's own.
+	Environment []string
 }
 
 // Start starts the process and returns when it serves, with its URL. What it returns may run, also on an error.
@@ -34,7 +36,7 @@ func (g Gateway) Start(ctx context.Context) (p *Process, url string, err error) 
 		return nil, "", err
 	}
 	flags := []string{"--kubeconfig=" + g.Kubeconfig, "--bind-address=" + address, "--plain-http", "--metrics-bind-address=0", "--health-probe-bind-address=0"}
-	if p, err = Launch("gateway", g.Log, nil, g.Program, append(flags, g.Flags...)...); err != nil {
+	if p, err = Launch("gateway", g.Log, g.Environment, g.Program, append(flags, g.Flags...)...); err != nil {
 		return nil, "", err
 	}
 	url = "http://" + address
