@@ -1,6 +1,6 @@
 import type { Problem, View } from "./view.js";
 
-/** Says that the gateway refused the action: nothing was created. */
+/** Says that the gateway refused: what was sent was not created. Where it was only asked, it refused to tell. */
 export class RefusedError extends Error {
   override name = "RefusedError";
 

@@ -24,7 +24,7 @@ const wait = 5;
 /** How long a connection for events may be silent: the gateway sends a comment every 15 seconds. */
 const silence = 45_000;
 
-/** One gateway: each method is one request, and rejects before it, where there is no token, or for the signal. */
+/** One gateway: each method is one request. Where token() rejects, none is sent. One that the signal called off is lost. */
 export class Gateway {
   constructor(private readonly options: GatewayOptions) {}
 
@@ -53,7 +53,7 @@ export class Gateway {
     return this.#request(signal, await this.token(), `/${encodeURIComponent(name)}`, { cache: "no-store" });
   }
 
-  /** Yields a submission's events until the connection ends. Where there are none to be had, it ends at once. */
+  /** Yields a submission's events until the connection ends, or throws the signal's reason. Where there are none to be had, it ends at once. */
   async *events(name: string, lastId: string, signal?: AbortSignal): AsyncGenerator<ServerEvent> {
     const token = await this.token();
     const silent = new AbortController();

@@ -1,30 +1,6 @@
 import type { Payload } from "./action.js";
-import type { View } from "./view.js";
-
-/**
- * How far a submission has come.
- *
- * - idle: nothing was sent, or nothing of what was sent can have been created
- * - submitting: a request is under way
- * - unknown: an answer was lost: it may have been created
- * - submitted: it is there; its phase says what came of it
- * - failed: it was refused, and nothing was created
- */
-export type State = "idle" | "submitting" | "unknown" | "submitted" | "failed";
-
-/** What is kept of one submission. */
-export interface Entry {
-  action: Payload;
-  state: State;
-  /** Some answer was lost, so no later refusal says that nothing was created. */
-  doubt: boolean;
-  /** When it was sent, in milliseconds: the first time of those that are in doubt. */
-  sentAt?: number;
-  view?: View;
-}
-
-/** Where entries are kept: localStorage, or what does the same. */
-export type KeyValueStore = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
+import { type Entry, isEntry, unreadable, withoutView } from "./entry.js";
+import type { KeyValueStore } from "./store.js";
 
 /** Says that an entry could not be kept, so the request was not sent. */
 export class StorageError extends Error {
@@ -39,7 +15,7 @@ interface Change {
 
 /** The entries of one user in one namespace, and who is told of their changes in other tabs. */
 export class Journal {
-  readonly #channel: BroadcastChannel | undefined;
+  #channel: BroadcastChannel | undefined;
   readonly #listeners = new Set<(key: string, entry: Entry | undefined) => void>();
 
   /** A store that other tabs share has them told of what changes. */
@@ -48,38 +24,45 @@ export class Journal {
     private readonly scope: string,
     shared: boolean,
   ) {
-    this.#channel = shared && typeof BroadcastChannel !== "undefined" ? new BroadcastChannel(scope) : undefined;
-    this.#channel?.addEventListener("message", ({ data }: MessageEvent<Change>) => this.#tell(data));
-    (this.#channel as { unref?: () => void } | undefined)?.unref?.(); // in Node it would keep the process
+    this.#channel = shared ? open(scope) : undefined;
+    this.#channel?.addEventListener("message", ({ data }: MessageEvent<unknown>) => this.#hear(data));
   }
 
-  /** Returns what is kept of a key. What cannot be read is as if it were not there: the key answers for it. */
-  read(key: string): Entry | undefined {
-    try {
-      return JSON.parse(this.store.getItem(this.#place(key)) ?? "null") ?? undefined;
-    } catch {
-      return undefined;
-    }
+  /** Returns what is kept of an action's key, which may be another action. */
+  read(action: Payload): Entry | undefined {
+    const text = this.#get(action.key);
+    return text === undefined ? undefined : (parse(text, action.key) ?? unreadable(action));
   }
 
-  /** Keeps an entry. When it returns, a page that is loaded anew finds it. */
+  /** Keeps an entry before its request leaves. When it returns, a page that is loaded anew finds it. */
   write(entry: Entry): void {
     try {
-      this.store.setItem(this.#place(entry.action.key), JSON.stringify(entry));
+      this.#set(entry);
     } catch (cause) {
-      throw new StorageError("the key could not be kept, so nothing was sent: make room in the browser's storage, or allow it", { cause });
+      throw new StorageError("the key could not be kept, so nothing was sent: make room in the browser's storage, allow it, or give the client a store", { cause });
     }
-    this.#channel?.postMessage({ key: entry.action.key, entry } satisfies Change);
+    this.#tell(entry.action.key, entry);
+  }
+
+  /** Keeps what came of a request, as far as there is room. Where there is none, what was kept before has a page ask. */
+  note(entry: Entry): void {
+    for (const one of [entry, withoutView(entry)]) {
+      try {
+        this.#set(one);
+        break;
+      } catch {} // it did happen: an error would say that it did not
+    }
+    this.#tell(entry.action.key, entry);
   }
 
   remove(key: string): void {
     this.store.removeItem(this.#place(key));
-    this.#channel?.postMessage({ key, entry: undefined } satisfies Change);
+    this.#tell(key, undefined);
   }
 
-  /** Returns all entries. */
+  /** Returns all entries that can be read. */
   all(): Entry[] {
-    return this.keys().flatMap((key) => this.read(key) ?? []);
+    return this.keys().flatMap((key) => parse(this.#get(key) ?? "", key) ?? []);
   }
 
   /** Returns the keys of all entries, also of those that cannot be read. */
@@ -101,12 +84,33 @@ export class Journal {
 
   close(): void {
     this.#channel?.close();
+    this.#channel = undefined;
     this.#listeners.clear();
   }
 
-  #tell({ key, entry }: Change): void {
-    for (const listener of this.#listeners) {
-      listener(key, entry);
+  #get(key: string): string | undefined {
+    try {
+      return this.store.getItem(this.#place(key)) ?? undefined;
+    } catch {
+      return undefined; // a store that may not be read takes nothing, either, so nothing is sent
+    }
+  }
+
+  #set(entry: Entry): void {
+    this.store.setItem(this.#place(entry.action.key), JSON.stringify(entry));
+  }
+
+  #tell(key: string, entry: Entry | undefined): void {
+    this.#channel?.postMessage({ key, entry } satisfies Change);
+  }
+
+  /** Takes what another tab tells. What another version of the client says, and this one does not know, is found in the store. */
+  #hear(data: unknown): void {
+    const { key, entry } = (data ?? {}) as Partial<Change>;
+    if (typeof key === "string" && (entry === undefined || isEntry(entry, key))) {
+      for (const listener of this.#listeners) {
+        listener(key, entry);
+      }
     }
   }
 
@@ -115,27 +119,22 @@ export class Journal {
   }
 }
 
-/** A store that ends with the process: for Node, where the caller keeps none. */
-export class MemoryStore implements KeyValueStore {
-  readonly #items = new Map<string, string>();
-
-  get length(): number {
-    return this.#items.size;
+function parse(text: string, key: string): Entry | undefined {
+  try {
+    const entry: unknown = JSON.parse(text);
+    return isEntry(entry, key) ? entry : undefined;
+  } catch {
+    return undefined;
   }
+}
 
-  key(index: number): string | null {
-    return [...this.#items.keys()][index] ?? null;
-  }
-
-  getItem(key: string): string | null {
-    return this.#items.get(key) ?? null;
-  }
-
-  setItem(key: string, value: string): void {
-    this.#items.set(key, value);
-  }
-
-  removeItem(key: string): void {
-    this.#items.delete(key);
+/** Opens the channel to other tabs, where there are channels, and the page may have one. */
+function open(name: string): BroadcastChannel | undefined {
+  try {
+    const channel = new BroadcastChannel(name);
+    (channel as { unref?: () => void }).unref?.(); // in Node it would keep the process
+    return channel;
+  } catch {
+    return undefined;
   }
 }

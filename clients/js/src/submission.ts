@@ -1,9 +1,12 @@
 import type { Payload } from "./action.js";
 import { same } from "./action.js";
+import type { Answer } from "./answer.js";
+import { after, type Entry, fresh, learned, mayBeThere, type State, type Step } from "./entry.js";
 import { GoneError, OtherActionError, RefusedError, UnknownError } from "./errors.js";
 import type { Gateway } from "./gateway.js";
-import type { Entry, Journal, State } from "./journal.js";
+import type { Journal } from "./journal.js";
 import { Pause, type Wake } from "./pause.js";
+import { Run } from "./run.js";
 import type { Problem, View } from "./view.js";
 import { finished, standsFor, viewOf } from "./view.js";
 
@@ -16,7 +19,7 @@ export interface Means {
   /** How long after it was first sent what is not there may be sent again, in milliseconds. */
   maxAge: number;
   /** Runs one at a time of what has the same name, over all tabs. */
-  alone: <T>(name: string, signal: AbortSignal | undefined, run: () => Promise<T>) => Promise<T>;
+  alone: <T>(name: string, signal: AbortSignal, run: () => Promise<T>) => Promise<T>;
 }
 
 /** The longest pause of a page that only reads, in milliseconds. */
@@ -30,14 +33,16 @@ export interface Waiting {
 /** One action on its way. Every submission of the same key, in every tab, shows the same state. */
 export class Submission {
   #entry: Entry;
-  #submitting: Promise<View> | undefined;
+  #run: Run<View> | undefined;
+  /** It was forgotten since it was begun: what still comes of it is shown, and not kept. */
+  #forgotten = false;
   readonly #listeners = new Set<(submission: Submission) => void>();
 
   constructor(
     readonly action: Payload,
     private readonly means: Means,
   ) {
-    this.#entry = this.#kept() ?? { action, state: "idle", doubt: false };
+    this.#entry = this.#kept() ?? fresh(action);
   }
 
   get key(): string {
@@ -67,13 +72,13 @@ export class Submission {
    * was lost and the gateway refuses to tell or it was sent too long ago to be sent again, with a StorageError where the key
    * could not be kept, with what token() rejects with, and with the signal's reason.
    */
-  submit({ signal }: Waiting = {}): Promise<View> {
-    this.#submitting ??= this.means
-      .alone(this.key, signal, () => this.#submit(signal))
-      .finally(() => {
-        this.#submitting = undefined;
-      });
-    return this.#submitting;
+  async submit({ signal }: Waiting = {}): Promise<View> {
+    signal?.throwIfAborted();
+    this.#forgotten = false;
+    if (!this.#run || this.#run.over) {
+      this.#run = new Run((left) => this.means.alone(this.key, left, () => this.#submit(left)));
+    }
+    return this.#run.join(signal);
   }
 
   /**
@@ -91,18 +96,20 @@ export class Submission {
    */
   async watch({ signal }: Waiting = {}): Promise<View> {
     const { gateway, random, wake } = this.means;
-    for (const pause = new Pause(random, longestWatch); this.state !== "submitted" || !this.view; ) {
+    this.#forgotten = false;
+    await this.#lookAgain(signal);
+    const pause = new Pause(random, longestWatch);
+    while (!this.view) {
       const answer = await gateway.ask(this.key, await gateway.token(), signal);
       signal?.throwIfAborted();
-      switch (answer.is) {
-        case "there":
-          if (!standsFor(answer.view, this.action)) {
-            throw new OtherActionError(this.key, answer.view);
-          }
-          return this.#follow(this.#arrive(answer.view), signal);
-        case "refused":
-        case "other":
-          throw this.#entry.doubt ? new UnknownError(this.key, answer.problem) : new RefusedError(answer.problem);
+      if (answer.is === "there") {
+        if (!standsFor(answer.view, this.action)) {
+          throw new OtherActionError(this.key, answer.view);
+        }
+        return this.#follow(this.#arrive(answer.view), signal);
+      }
+      if (!this.view && (answer.is === "refused" || answer.is === "other")) {
+        throw this.#untold(answer.problem);
       }
       await pause.wait("after" in answer ? answer.after : 0, wake, signal);
     }
@@ -115,79 +122,122 @@ export class Submission {
     this.learn(undefined);
   }
 
-  /** Takes over what another tab has written. */
-  learn(entry: Entry | undefined): void {
-    if (entry !== undefined && !same(entry.action, this.action)) {
-      return; // another action under this key: submit() says so
-    }
-    this.#entry = entry ?? { action: this.action, state: "idle", doubt: false };
-    this.#tell();
+  /** Takes over what another tab has written; undefined: it was forgotten. */
+  learn(told: Entry | undefined): void {
+    if (told === undefined) {
+      this.#forgotten = true;
+      this.#become(this.#run && !this.#run.over ? this.#entry : fresh(this.action)); // what is under way is not undone
+    } else if (same(told.action, this.action)) {
+      this.#become(learned(this.#entry, told));
+    } // else it is another action under this key: submit() says so
   }
 
   #kept(): Entry | undefined {
-    const entry = this.means.journal.read(this.key);
+    const entry = this.means.journal.read(this.action);
     return entry !== undefined && same(entry.action, this.action) ? entry : undefined;
   }
 
-  async #submit(signal: AbortSignal | undefined): Promise<View> {
-    const { gateway, journal, random, wake } = this.means;
-    const kept = journal.read(this.key);
-    if (kept !== undefined && !same(kept.action, this.action) && kept.state !== "idle" && kept.state !== "failed") {
+  async #submit(signal: AbortSignal): Promise<View> {
+    const { gateway, random, wake } = this.means;
+    this.#catchUp();
+    await this.#lookAgain(signal);
+    let absent = false; // asked, and not there: sending it again is no guess, while its record would be there
+    for (const pause = new Pause(random); !this.view; ) {
+      const token = await gateway.token();
+      signal.throwIfAborted();
+      this.#catchUp();
+      if (this.view) {
+        break;
+      }
+      const ask: boolean = mayBeThere(this.#entry) && !absent;
+      if (!ask) {
+        this.#step({ is: "sends", at: Date.now() });
+      }
+      const answer: Answer = await (ask ? gateway.ask(this.key, token, signal) : gateway.send(this.action, token, signal));
+      this.#become(this.#known());
+      if (this.view && answer.is !== "there") {
+        break; // found in the meantime, so this answer is old
+      }
+      if (answer.is === "absent" && ask) {
+        this.#refuseOld();
+        absent = true;
+        continue;
+      }
+      const delay = this.#take(answer);
+      absent &&= answer.is !== "lost";
+      if (!this.view) {
+        await pause.wait(delay, wake, signal);
+      }
+    }
+    return this.view;
+  }
+
+  /** Takes an answer in, and returns how long the server asks to wait. It throws what ends the submit. */
+  #take(answer: Answer): number {
+    switch (answer.is) {
+      case "there":
+        if (!standsFor(answer.view, this.action)) {
+          throw this.#refuse({ type: "" }, new OtherActionError(this.key, answer.view));
+        }
+        this.#arrive(answer.view);
+        return 0;
+      case "absent":
+        throw this.#refuse({ type: "", detail: "the gateway knows no such namespace" });
+      case "other":
+        throw this.#refuse(answer.problem, new OtherActionError(this.key, answer.problem.submission));
+      case "refused":
+        throw this.#refuse(answer.problem);
+      case "busy":
+      case "lost":
+        this.#step({ is: answer.is });
+        return answer.after;
+    }
+  }
+
+  /** What is not there may be sent again, unless it was sent too long ago. */
+  #refuseOld(): void {
+    if (this.#old()) {
+      throw new UnknownError(this.key, { type: "", detail: "it was sent too long ago to be sent again without a person" }, "find out whether it happened, and only if it did not, forget() it and submit it");
+    }
+  }
+
+  /** Returns what is known here and in other tabs. */
+  #known(): Entry {
+    return learned(this.#entry, this.#kept() ?? this.#entry);
+  }
+
+  /** Takes over what another tab has kept. What is under way there, or was when its page was closed, may be lost. */
+  #catchUp(): void {
+    const kept = this.means.journal.read(this.action);
+    if (kept !== undefined && !same(kept.action, this.action) && mayBeThere(kept)) {
       throw new OtherActionError(this.key, kept.view);
     }
-    this.#entry = this.#kept() ?? this.#entry; // another tab may have come further
-    if (this.#entry.state === "submitted" && this.#entry.view) {
-      return this.#entry.view;
+    this.#become(this.#known());
+    if (this.#entry.state === "submitting") {
+      this.#step({ is: "lost" });
     }
-    let ask = this.#entry.doubt || this.#entry.state === "submitting" || this.#entry.state === "unknown";
-    if (ask) {
-      this.#enter("unknown", true);
-    }
-    for (const pause = new Pause(random); ; ) {
-      const token = await gateway.token();
+  }
+
+  /** Asks once for one that is known to have failed: a person may have had it retried since. */
+  async #lookAgain(signal: AbortSignal | undefined): Promise<void> {
+    if (this.view?.phase === "Failed") {
+      const answer = await this.means.gateway.get(this.view.name, signal);
       signal?.throwIfAborted();
-      if (!ask) {
-        this.#enter("submitting", this.#entry.doubt);
+      if (answer.is === "there" && standsFor(answer.view, this.action)) {
+        this.#arrive(answer.view);
       }
-      const answer = await (ask ? gateway.ask(this.key, token, signal) : gateway.send(this.action, token, signal));
-      switch (answer.is) {
-        case "there":
-          return this.#recognise(answer.view);
-        case "absent": // asked, and not there: sending it again is no guess, while its record would be there
-          if (!ask) {
-            throw this.#refuse({ type: "", detail: "the gateway knows no such namespace" });
-          }
-          if (this.#old()) {
-            throw new UnknownError(this.key, { type: "", detail: "it was sent too long ago to be sent again without a person" }, "find out whether it happened, and only if it did not, forget() it and submit it");
-          }
-          ask = false;
-          continue;
-        case "other":
-          throw this.#refuse(answer.problem, new OtherActionError(this.key, answer.problem.submission));
-        case "refused":
-          throw this.#refuse(answer.problem);
-        case "busy":
-          this.#enter(this.#entry.doubt ? "unknown" : "idle", this.#entry.doubt);
-          break;
-        case "lost":
-          ask = true;
-          this.#enter("unknown", true);
-      }
-      await pause.wait(answer.after, wake, signal);
     }
   }
 
-  #recognise(view: View): View {
-    if (!standsFor(view, this.action)) {
-      throw this.#refuse({ type: "" }, new OtherActionError(this.key, view));
-    }
-    return this.#arrive(view);
+  /** Ends a submit that was refused. */
+  #refuse(problem: Problem, error?: Error): Error {
+    this.#step({ is: "refused" });
+    return error ?? this.#untold(problem);
   }
 
-  /** Ends a submit that was refused. While an answer is lost, no refusal says that nothing was created. */
-  #refuse(problem: Problem, error: Error = this.#entry.doubt ? new UnknownError(this.key, problem) : new RefusedError(problem)): Error {
-    this.#enter(this.#entry.doubt ? "unknown" : "failed", this.#entry.doubt);
-    return error;
+  /** While something may be there, no refusal says that nothing was created. */
+  #untold(problem: Problem): Error {
+    return mayBeThere(this.#entry) ? new UnknownError(this.key, problem) : new RefusedError(problem);
   }
 
   /** Says whether even the record of what was sent may have expired. A clock that was set back tells no age, either. */
@@ -221,6 +271,9 @@ export class Submission {
   /** Asks for a submission that cannot be followed, or is said to be gone. */
   async #look(view: View, pause: Pause, signal: AbortSignal | undefined): Promise<View> {
     const answer = await this.means.gateway.get(view.name, signal);
+    if (this.view && finished(this.view)) {
+      return this.view; // another tab has seen its end
+    }
     switch (answer.is) {
       case "there":
         view = this.#arrive(answer.view);
@@ -229,7 +282,7 @@ export class Submission {
         }
         break;
       case "absent":
-        this.#enter("unknown", true);
+        this.#step({ is: "gone" });
         throw new GoneError(this.key);
       case "refused":
       case "other":
@@ -239,28 +292,40 @@ export class Submission {
     return view;
   }
 
+  /** Returns what is there, which may be known better already. */
   #arrive(view: View): View {
-    this.#write({ ...this.#entry, state: "submitted", doubt: false, view });
-    return view;
+    this.#step({ is: "there", view });
+    return this.#entry.view ?? view;
   }
 
-  #enter(state: State, doubt: boolean): void {
-    if (state !== this.#entry.state || doubt !== this.#entry.doubt) {
-      const sentAt = state === "submitting" && !doubt ? Date.now() : this.#entry.sentAt;
-      this.#write({ action: this.action, state, doubt, ...(sentAt !== undefined && { sentAt }) });
+  /** Goes a step. What is sent after it is known to a page that is loaded anew. */
+  #step(step: Step): void {
+    const next = after(this.#known(), step);
+    if (step.is === "sends") {
+      this.means.journal.write(next);
+      this.#forgotten = false;
+    } else if (!this.#forgotten && !same(next, this.#kept())) {
+      this.means.journal.note(next);
     }
+    this.#become(next);
   }
 
-  /** Keeps the entry first: what is sent after it is known to a page that is loaded anew. */
-  #write(entry: Entry): void {
-    this.means.journal.write(entry);
-    this.#entry = entry;
-    this.#tell();
+  #become(entry: Entry): void {
+    if (!same(entry, this.#entry)) {
+      this.#entry = entry;
+      this.#tell();
+    }
   }
 
   #tell(): void {
     for (const listener of this.#listeners) {
-      listener(this);
+      try {
+        listener(this);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error; // it is the page's, and says nothing of the action
+        });
+      }
     }
   }
 }

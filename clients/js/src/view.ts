@@ -2,7 +2,7 @@ import type { JSONValue, Payload } from "./action.js";
 import { same } from "./action.js";
 import type { ServerEvent } from "./sse.js";
 
-/** Where a submission stands: Success: it happened, once. Failed: it certainly did not happen. */
+/** Where a submission stands: Success: it happened, once. Failed: it certainly did not happen, unless a person has it retried. */
 export type Phase = "Pending" | "Processing" | "Success" | "Failed";
 
 /** A submission as the gateway shows it. */
@@ -28,7 +28,7 @@ export interface View {
   completedAt?: string;
 }
 
-/** What is wrong, as RFC 9457 says it. Its types are listed in docs/http.md. */
+/** What is wrong, as RFC 9457 says it. Its types are listed in docs/errors.md. */
 export interface Problem {
   type: string;
   title?: string;
@@ -41,9 +41,14 @@ export interface Problem {
 /** What every type of a problem begins with. */
 export const problemTypes = "https://taskonce.dev/problems/";
 
-/** Says whether nothing more happens by itself. */
+/** Says whether nothing more happens by itself: a person may have one that failed retried. */
 export function finished(view: View | undefined): boolean {
   return view?.phase === "Success" || view?.phase === "Failed";
+}
+
+/** Returns the newer of two views of one key. Success never changes, so what else is seen after it is older. */
+export function newer(known: View | undefined, seen: View): View {
+  return known?.phase === "Success" && seen.phase !== "Success" ? known : seen;
 }
 
 /** Says whether a submission that is there stands for an action. */

@@ -46,7 +46,7 @@ describe("wait", () => {
     const phases: (string | undefined)[] = [];
     submission.onChange(() => phases.push(submission.view?.phase));
     expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
-    expect(phases).toEqual([undefined, "Processing", "Processing", "Success"]);
+    expect(phases).toEqual([undefined, "Processing", "Success"]);
   });
 
   it("takes them up again where they were cut, and says what it has seen", async () => {
@@ -143,6 +143,88 @@ describe("watch", () => {
     await expect(settle(submission.submit())).rejects.toBeInstanceOf(UnknownError);
     await expect(settle(submission.watch())).rejects.toBeInstanceOf(UnknownError);
     expect(submission.state).toBe("unknown");
+  });
+});
+
+describe("what failed", () => {
+  it.each(["wait", "watch"] as const)("may have been retried since, so it is asked for: %s", async (how) => {
+    gateway.phase = "Failed";
+    const store = new MemoryStore();
+    await settle(page(gateway, store).submission(action).submit());
+    gateway.there.set(action.key, { ...viewNow(), phase: "Processing" });
+    gateway.events = () => stream(told(1, "Processing"), told(2, "Success"));
+    const later = page(gateway, store).submission(action);
+    expect(later.view).toMatchObject({ phase: "Failed" });
+    expect(await settle(later[how]())).toMatchObject({ phase: "Success" });
+    expect(gateway.methods()).toBe("POST GET GET");
+  });
+
+  it.each<[string, () => void]>([
+    ["deleted", () => gateway.there.clear()],
+    ["the network is away", () => gateway.faults.push("cut before")],
+    ["refused", () => (gateway.refusal = { status: 401, type: "unauthenticated" })],
+    ["another one's by now", () => gateway.there.set(action.key, { ...viewNow(), parameters: {}, phase: "Success" })],
+  ])("stays so, where nobody can say more: %s", async (_, prepare) => {
+    gateway.phase = "Failed";
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await settle(submission.wait());
+    prepare();
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Failed" });
+    expect([submission.state, gateway.methods()]).toEqual(["submitted", "POST GET"]);
+  });
+});
+
+describe("a view that is older than what is known", () => {
+  it("does not undo a success", async () => {
+    const one = page(gateway, new MemoryStore()).submission(action);
+    gateway.events = () => {
+      one.learn({ action, state: "submitted", doubt: false, view: { ...viewNow(), phase: "Success" } });
+      return stream(told(1, "Processing"));
+    };
+    expect(await settle(one.wait())).toMatchObject({ phase: "Success" });
+    expect(one.view).toMatchObject({ phase: "Success" });
+  });
+
+  it("nor does its deletion, once another tab has seen its end", async () => {
+    const store = new MemoryStore();
+    const one = page(gateway, store).submission(action);
+    gateway.events = () => {
+      one.learn({ action, state: "submitted", doubt: false, view: { ...viewNow(), phase: "Success" } });
+      gateway.there.clear();
+      return stream("event: gone\ndata: {}\n\n");
+    };
+    expect(await settle(one.wait())).toMatchObject({ phase: "Success" });
+    expect(one.state).toBe("submitted");
+  });
+});
+
+describe("a listener that throws", () => {
+  it("is the page's own fault, and stops nothing", async () => {
+    gateway.phase = "Success";
+    const thrown: unknown[] = [];
+    const queue = globalThis.queueMicrotask;
+    const report = vi.spyOn(globalThis, "queueMicrotask").mockImplementation((run) => {
+      queue(() => {
+        try {
+          run();
+        } catch (error) {
+          thrown.push(error);
+        }
+      });
+    });
+    const fault = new TypeError("no such element");
+    const client = page(gateway, new MemoryStore());
+    const submission = client.submission(action);
+    submission.onChange(() => {
+      throw fault;
+    });
+    const heard = vi.fn();
+    submission.onChange(heard);
+    expect(await settle(submission.submit())).toMatchObject({ phase: "Success" });
+    report.mockRestore();
+    client.close(); // the pages of other tests would be heard
+    expect(heard).toHaveBeenCalledTimes(2);
+    expect(thrown).toEqual([fault, fault]);
   });
 });
 
