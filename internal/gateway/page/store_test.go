@@ -52,6 +52,21 @@ func TestARowKeepsNoSecrets(t *testing.T) {
 	}
 }
 
+// TestARowTellsWhatIsShown, and that of what is replayed nothing happened.
+func TestARowTellsWhatIsShown(t *testing.T) {
+	at := func(ago time.Duration) *metav1.Time { return &metav1.Time{Time: noon.Add(-ago)} }
+	s := secretive("refund-1", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
+	s.Spec.IdempotencyKey = "refund:1"
+	s.Status.Attempts, s.Status.StartedAt, s.Status.Replayed = 3, at(30*time.Second), true
+	s.Status.Conditions[0].LastTransitionTime = *at(20 * time.Second)
+	want := row("refund-1", v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, time.Minute)
+	want.Key, want.Attempts, want.Replayed = "refund:1", 3, true
+	want.Begun, want.Ended, want.Stalled = noon.Add(-30*time.Second), noon, noon.Add(-20*time.Second)
+	if got := rowOf(s); got != want {
+		t.Errorf("the row is\n%+v, want\n%+v", got, want)
+	}
+}
+
 // TestARowIsSmall: nothing that grows with what users write is in it but the key.
 func TestARowIsSmall(t *testing.T) {
 	for field := range reflect.TypeFor[Row]().Fields() {
