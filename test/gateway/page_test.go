@@ -35,7 +35,7 @@ type shownItem struct {
 
 // shown is what the page shows.
 type shown struct {
-	AsOf               time.Time
+	Now, AsOf          time.Time
 	Trouble            string
 	Namespaces         []string
 	Waiting, InProcess struct {
