@@ -3,12 +3,20 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { chromium } from "playwright-core";
 
-const { SCHOOL, LEDGER, CHROMIUM, TASKS } = process.env;
+const { SCHOOL, LEDGER, CHROMIUM, CHROMIUM_SANDBOX, TASKS } = process.env;
 
-/** Starts the browser. Chromium has no sandbox for root. */
-export function launch() {
+/** Starts the browser. Chromium has no sandbox for root, and elsewhere does without one only where that is said. */
+export async function launch() {
   const args = ["--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"];
-  return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0, args });
+  const chromiumSandbox = process.getuid?.() !== 0 && CHROMIUM_SANDBOX !== "off";
+  try {
+    return await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox, args });
+  } catch (error) {
+    if (/no usable sandbox/i.test(error.message)) {
+      throw new Error("Chromium finds no user namespaces for its sandbox, as in most containers: grant them, or set CHROMIUM_SANDBOX=off, since nothing but this repository's pages is opened", { cause: error });
+    }
+    throw error;
+  }
 }
 
 const patience = 20_000;

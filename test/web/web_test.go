@@ -17,6 +17,7 @@ import (
 var (
 	opened *school.School
 	page   string // the URL of the office's
+	chrome string // the path of the browser
 )
 
 func TestMain(m *testing.M) {
@@ -25,6 +26,9 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	ctx := context.Background()
+	if chrome, err = browser(ctx); err != nil {
+		return 1, err
+	}
 	// An answer on a slow network comes when its page has given it up, and not before.
 	opened, err = school.Open(ctx, school.Options{Example: []string{"--slow=10m"}, Gateway: []string{"--rate=0"}})
 	defer func() { err = errors.Join(err, opened.Close()) }()
@@ -40,6 +44,21 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	return m.Run(), nil
+}
+
+// browser returns the path of Chromium, and installs it where it is missing and can be.
+func browser(ctx context.Context) (string, error) {
+	root, err := harness.Root()
+	if err != nil {
+		return "", err
+	}
+	ensure := exec.CommandContext(ctx, filepath.Join(root, "hack", "chromium", "ensure.sh"))
+	ensure.Stderr = os.Stderr
+	path, err := ensure.Output()
+	if err != nil {
+		return "", fmt.Errorf("hack/chromium/ensure.sh: %w", err)
+	}
+	return strings.TrimSpace(string(path)), nil
 }
 
 // TestPages plays each file of tests in a browser of its own.
@@ -69,13 +88,9 @@ func TestPictures(t *testing.T) {
 // play runs a script of this folder.
 func play(t *testing.T, environment []string, arguments ...string) {
 	t.Helper()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal("there is no chromium: make test-web installs it")
-	}
 	node := exec.CommandContext(t.Context(), "node", arguments...)
 	node.Env = append(append(os.Environ(), environment...),
-		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chromium, "PAGE="+page, "HOSTILE="+hostile, "OFFICE="+office,
+		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chrome, "PAGE="+page, "HOSTILE="+hostile, "OFFICE="+office,
 		"KUBECTL="+filepath.Join(opened.Plane.Programs, "kubectl"), "KUBECONFIG="+opened.Plane.Kubeconfig)
 	if out, err := node.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
