@@ -40,6 +40,7 @@ let tasks = Number(TASKS ?? 0);
 export class Homework {
   task = ++tasks;
   #devices = [];
+  #sent = [];
 
   constructor(browser) {
     this.browser = browser;
@@ -49,6 +50,7 @@ export class Homework {
   async device(options = {}) {
     const device = await this.browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
     device.setDefaultTimeout(patience);
+    device.on("request", (request) => request.method() === "POST" && this.#sent.push(new URL(request.url()).pathname));
     this.#devices.push(device);
     return device;
   }
@@ -75,6 +77,11 @@ export class Homework {
   async oneEffect() {
     const effects = await this.effects();
     assert.equal(effects.length, 1, `expected one effect for homework ${this.task}, and the receiver booked ${JSON.stringify(effects)}`);
+  }
+
+  /** Returns how often the pages of a person have sent something. What Chromium sends again by itself is not counted. */
+  sent({ who }) {
+    return this.#sent.filter((path) => path.startsWith(`/networks/${this.task}/${who}/`)).length;
   }
 
   /** Resolves when the server has injected a fault into a person's network. */

@@ -84,6 +84,7 @@ describe("a browser that is offline, and then online", () => {
     await homework.heal(student);
     await device.setOffline(false);
     await homework.allDone(student, teacher);
+    assert.deepEqual([homework.sent(student), homework.sent(teacher)], [1, 0]);
   }));
 });
 

@@ -64,6 +64,7 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await student.turn("double-click");
     await student.press();
     await homework.allDone(student, teacher, parent);
+    assert.equal(homework.sent(student), 1);
     await eventually("the double clicks that the page counted", () => student.switch("double-click").getAttribute("data-injected"), "1");
   }));
 

@@ -4,11 +4,11 @@ import { describe, it } from "node:test";
 import { Person } from "./browser.mjs";
 import { play } from "./play.mjs";
 
-/** Each state, how a page gets into it, and how it gets out of it. */
+/** Each state, how a page gets into it, how it gets out of it, and how often it has sent it by then. */
 const states = {
-  submitting: { about: { patience: 3_600_000 }, fault: "slow", leaves: async () => {} },
-  unknown: { about: {}, fault: "lost-answer", leaves: (student) => student.turn("lost-answer") },
-  submitted: { about: {}, fault: undefined, leaves: async () => {} },
+  submitting: { about: { patience: 3_600_000 }, fault: "slow", leaves: async () => {}, sent: 1 },
+  unknown: { about: {}, fault: "lost-answer", leaves: (student) => student.turn("lost-answer"), sent: 1 },
+  submitted: { about: {}, fault: undefined, leaves: async () => {}, sent: 1 },
   failed: {
     about: {},
     fault: "logged-out",
@@ -16,11 +16,12 @@ const states = {
       await student.turn("logged-out");
       await student.press();
     },
+    sent: 2, // the first one was refused
   },
 };
 
 describe("a page that is loaded anew", () => {
-  for (const [state, { about, fault, leaves }] of Object.entries(states)) {
+  for (const [state, { about, fault, leaves, sent }] of Object.entries(states)) {
     it(`goes on when it was ${state}`, play(async (homework) => {
       const tab = await homework.open(await homework.device(), "student", about);
       const student = new Person(tab, "student");
@@ -40,6 +41,7 @@ describe("a page that is loaded anew", () => {
       await leaves(student);
       const teacher = new Person(await homework.open(await homework.device(), "teacher"), "teacher");
       await homework.allDone(student, teacher);
+      assert.deepEqual([homework.sent(student), homework.sent(teacher)], [sent, 0]);
     }));
   }
 
@@ -50,5 +52,6 @@ describe("a page that is loaded anew", () => {
     const parent = new Person(await homework.open(await homework.device(), "parent"), "parent");
     await parent.press();
     await homework.allDone(student, parent);
+    assert.deepEqual([homework.sent(student), homework.sent(parent)], [0, 1]);
   }));
 });
