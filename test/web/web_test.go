@@ -20,6 +20,15 @@ var (
 	chrome string // the path of the browser
 )
 
+// templates are what is changed of the example's.
+var templates = []*strings.Replacer{
+	// Nothing of this one begins before a test says so.
+	strings.NewReplacer("name: award-homework\n", "name: award-homework-later\n", "spec:\n", "spec:\n  suspend: true\n"),
+	// The receiver dies during the call of this one, and cannot be asked.
+	strings.NewReplacer("name: award-homework\n", "name: award-homework-cut\n", "/plain/points", "/drop/points"),
+	strings.NewReplacer("name: award-homework\n", "name: award-homework-approved\n", "spec:\n", "spec:\n  approval: {required: true}\n"),
+}
+
 func TestMain(m *testing.M) {
 	harness.Main(func() (int, error) { return run(m) })
 }
@@ -35,10 +44,10 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	// Nothing of this one begins before a test says so.
-	later := strings.NewReplacer("name: award-homework\n", "name: award-homework-later\n", "spec:\n", "spec:\n  suspend: true\n")
-	if err := opened.AddTemplate(ctx, later); err != nil {
-		return 1, err
+	for _, template := range templates {
+		if err := opened.AddTemplate(ctx, template); err != nil {
+			return 1, err
+		}
 	}
 	if page, err = openOffice(ctx, opened); err != nil {
 		return 1, err

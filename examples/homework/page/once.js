@@ -78,14 +78,18 @@ function words({ state, view }, problem, silent) {
   }
 }
 
+/** What waits for a person, maybe for days, and not for a receiver. */
+const forAPerson = { AwaitingApproval: "Waits for approval", OutcomeUnknown: "Nobody can tell yet" };
+
 function outcome({ phase, reason, message, result }, problem) {
+  const told = sentence(message ?? reason);
   switch (phase) {
     case "Success":
-      return { title: `Done: ${points} points`, text: `Receipt ${result?.receipt}. Whoever asks, and whoever sends it again, gets this one.` };
+      return { title: `Done: ${points} points`, text: result ? `Receipt ${result.receipt}. Whoever asks, and whoever sends it again, gets this one.` : told };
     case "Failed":
-      return { title: "It did not happen", text: message ?? reason };
+      return { title: "It did not happen", text: told };
     default:
-      return { title: "Handed in", text: problem ? `${detail(problem)} Press to go on.` : "It is there, and is being carried out." };
+      return { title: forAPerson[reason] ?? "Handed in", text: problem ? `It is there. ${detail(problem)}` : told };
   }
 }
 
@@ -93,7 +97,10 @@ function detail(error) {
   if (error.problem?.type.endsWith("/unauthenticated")) {
     return "The session has ended: log in.";
   }
-  const said = error.problem?.detail ?? error.message;
+  return sentence(error.problem?.detail ?? error.message);
+}
+
+function sentence(said) {
   return `${said.charAt(0).toUpperCase()}${said.slice(1).replace(/\.$/, "")}.`;
 }
 
