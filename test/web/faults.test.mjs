@@ -55,9 +55,12 @@ describe("with taskonce there is one effect, and every page says so", () => {
     await student.is("failed");
     assert.deepEqual([await teacher.state(), await homework.effects()], ["idle", []]);
     await homework.injected(student, "logged-out");
+    await teacher.press();
+    await homework.allDone(teacher, parent);
+    assert.equal(await student.state(), "failed"); // and nobody tells it more
     await student.turn("logged-out");
-    await student.press();
-    await homework.allDone(student, teacher, parent);
+    await homework.allDone(student, teacher, parent); // it has read on
+    assert.equal(homework.sent(student), 1);
   }));
 
   it("when the button is clicked twice", onAll({}, async (homework, student, teacher, parent) => {

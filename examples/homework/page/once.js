@@ -23,42 +23,47 @@ export function open(who, traffic, tell) {
     parameters: { taskId: task, studentId: student, submitVersion: version, points },
   });
   let problem;
-  const reading = new AbortController();
-  const sent = new Error("it is sent now, and no longer only read");
+  let reading = new AbortController();
+  const say = (error) => {
+    problem = error;
+    tell();
+  };
 
-  /** Reads what others do, also after the gateway has refused to tell for a while. */
+  /** Reads what others do, also after the gateway has refused to tell for a while, and until this page sends. */
   const read = async () => {
-    for (;;) {
+    reading.abort();
+    reading = new AbortController();
+    for (const { signal } = reading; !signal.aborted; ) {
       try {
-        return await submission.watch({ signal: reading.signal });
+        return await submission.watch({ signal });
       } catch (error) {
-        reading.signal.throwIfAborted();
-        problem = error;
-        tell();
-        await new Promise((resolve) => setTimeout(resolve, later));
+        if (!signal.aborted) {
+          say(error);
+          await new Promise((resolve) => setTimeout(resolve, later));
+        }
       }
     }
   };
 
-  const follow = (outcome) => {
-    problem = undefined;
-    outcome.catch((error) => {
-      if (error !== sent) {
-        problem = error;
-        tell();
-      }
+  /** Sends it, or goes on. Where that is refused, others may still do it: the page reads again. */
+  const send = () => {
+    reading.abort();
+    say(undefined);
+    submission.wait().catch((error) => {
+      say(error);
+      void read();
     });
-    tell();
   };
-  submission.onChange(tell);
-  follow(submission.state === "idle" || submission.state === "failed" ? read() : submission.wait());
+  submission.onChange(() => say(undefined)); // it was heard of, so what was wrong before is no news
+  if (submission.state === "idle" || submission.state === "failed") {
+    void read();
+  } else {
+    send();
+  }
 
   return {
     /** Hands it in. It may be called as often as anybody likes. */
-    press() {
-      reading.abort(sent);
-      follow(submission.wait());
-    },
+    press: send,
     look: () => ({ state: submission.state, phase: submission.view?.phase, receipt: submission.view?.result?.receipt, ...words(submission, problem, traffic.silent) }),
   };
 }
@@ -70,7 +75,7 @@ function words({ state, view }, problem, silent) {
     case "unknown":
       return { title: "Unknown", text: problem ? `It may have been handed in, and nobody tells: ${detail(problem)} Press to ask again.` : "An answer was lost, so it may have been handed in. This page asks; it does not send it blindly." };
     case "failed":
-      return { title: "Refused", text: problem ? `Nothing was handed in. ${detail(problem)}` : "Nothing was handed in. Press to try again." };
+      return { title: "Refused", text: problem ? `Nothing was handed in from here. ${detail(problem)}` : "Nothing was handed in from here. Press to try again." };
     case "submitted":
       return outcome(view, problem);
     default:
