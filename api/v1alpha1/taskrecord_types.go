@@ -169,7 +169,7 @@ type Action struct {
 	// On whose behalf that other one was, where a gateway said so.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	OutcomeOf string `json:"outcomeOf,omitempty"`
+	OutcomeOnBehalfOf string `json:"outcomeOnBehalfOf,omitempty"`
 
 	// Who created the submission, where admission told.
 	// +optional

@@ -125,7 +125,7 @@ type TaskSubmissionStatus struct {
 	// On whose behalf that earlier, or other, one was submitted, where a gateway said so: whose outcome this is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	OutcomeOf string `json:"outcomeOf,omitempty"`
+	OutcomeOnBehalfOf string `json:"outcomeOnBehalfOf,omitempty"`
 
 	// The real-world identity that the effect is unique for, as the template computes it.
 	// +optional

@@ -27,7 +27,7 @@ func (g *Gateway) allowed(ctx context.Context, caller *Caller, template types.Na
 // another one of its business key, was first, that one's.
 func owner(s *v1alpha1.TaskSubmission) string {
 	if s.Status.Replayed || s.Status.DuplicateOf != "" {
-		return s.Status.OutcomeOf
+		return s.Status.OutcomeOnBehalfOf
 	}
 	return s.Annotations[v1alpha1.AnnotationOnBehalfOf]
 }
@@ -43,7 +43,7 @@ func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.Task
 	case wrong != nil:
 		return wrong
 	case !access.Stated():
-		return problem(forbidden, "it was submitted on somebody else's behalf, and the template's access does not say who else may read it")
+		return problem(forbidden, "whose it was is not known, or it was somebody else's, and the template's access does not say who else may read it")
 	}
 	return allows(access, caller, s.Spec.Parameters.Raw)
 }

@@ -82,7 +82,7 @@ func yieldTo(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	if holder.PayloadDigest != action.PayloadDigest {
 		message += ", although the parameters differ"
 	}
-	next.DuplicateOf, next.OutcomeOf = holder.Submission.Name, holder.OnBehalfOf
+	next.DuplicateOf, next.OutcomeOnBehalfOf = holder.Submission.Name, holder.OnBehalfOf
 	return succeeded(o, &next, v1alpha1.ReasonAlreadyApplied, message, holder.Result, holder.ResultDigest)
 }
 

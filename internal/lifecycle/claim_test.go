@@ -53,7 +53,7 @@ func TestClaimComesAfterTheRecordAndBeforeTheEffectI7Rule4(t *testing.T) {
 	if same := Decide(granted(claimedByOther(hasSucceeded))).(Store).Action.Message; strings.Contains(same, "differ") {
 		t.Errorf("the parameters are the same: %q", same)
 	}
-	if whose := Decide(granted(claimedByOther(hasSucceeded, forStudent))).(Store).Action; whose.OutcomeOf != "stu-7" || whose.OnBehalfOf != "" {
+	if whose := Decide(granted(claimedByOther(hasSucceeded, forStudent))).(Store).Action; whose.OutcomeOnBehalfOf != "stu-7" || whose.OnBehalfOf != "" {
 		t.Errorf("whose outcome it is: %+v", whose)
 	}
 	yielded := Decide(granted(claimedByOther())).(Store).Action

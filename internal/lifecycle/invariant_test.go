@@ -192,7 +192,7 @@ func settledFor(o Observation, action *v1alpha1.Action) bool {
 
 // checkSize: nothing that the API server would refuse.
 func checkSize(a *v1alpha1.Action, fault func(string)) {
-	if len(a.Message) > 1024 || len(a.Attempt.Message) > 512 || len(a.Submitter) > 1024 || len(a.OnBehalfOf) > 1024 || len(a.OutcomeOf) > 1024 || len(a.Traceparent) > 128 || len(a.History) > 10 {
+	if len(a.Message) > 1024 || len(a.Attempt.Message) > 512 || len(a.Submitter) > 1024 || len(a.OnBehalfOf) > 1024 || len(a.OutcomeOnBehalfOf) > 1024 || len(a.Traceparent) > 128 || len(a.History) > 10 {
 		fault("hazard 26: the API server would refuse it")
 	}
 	if a.Message == "" {

@@ -67,7 +67,7 @@ func projectRecord(o *Observation, status *v1alpha1.TaskSubmissionStatus) {
 	status.Result, status.ResultDigest = copied(action.Result), action.ResultDigest
 	status.DuplicateOf = action.DuplicateOf
 	status.Replayed = action.Submission.UID != o.Submission.UID
-	status.OutcomeOf = outcomeOf(action, status.Replayed)
+	status.OutcomeOnBehalfOf = outcomeOnBehalfOf(action, status.Replayed)
 	status.RecordName = o.Record.Object.Name
 	status.StartedAt, status.CompletedAt, status.ExpiresAt = action.StartedAt, action.CompletedAt, action.ExpiresAt
 	if action.BusinessKey != "" {
@@ -79,12 +79,12 @@ func projectRecord(o *Observation, status *v1alpha1.TaskSubmissionStatus) {
 	}
 }
 
-// outcomeOf is on whose behalf another submission was, where it is that one's outcome: the first one for the business key,
+// outcomeOnBehalfOf is on whose behalf another submission was, where it is that one's outcome: the first one for the business key,
 // or an earlier one of the key.
-func outcomeOf(action *v1alpha1.Action, replayed bool) string {
+func outcomeOnBehalfOf(action *v1alpha1.Action, replayed bool) string {
 	switch {
 	case action.DuplicateOf != "":
-		return action.OutcomeOf
+		return action.OutcomeOnBehalfOf
 	case replayed:
 		return action.OnBehalfOf
 	default:

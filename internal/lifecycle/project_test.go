@@ -125,7 +125,7 @@ func TestLeftAloneAndAppliedAgainShowsNoEnd(t *testing.T) {
 
 // TestProjectSaysWhoseOutcomeItIs where it is not the submission's own: a gateway judges by that who may read it.
 func TestProjectSaysWhoseOutcomeItIs(t *testing.T) {
-	ofAnother := func(a *v1alpha1.Action) { a.DuplicateOf, a.OutcomeOf = "first", "stu-8" }
+	ofAnother := func(a *v1alpha1.Action) { a.DuplicateOf, a.OutcomeOnBehalfOf = "first", "stu-8" }
 	for _, test := range []struct {
 		reason string
 		given  Observation
@@ -139,7 +139,7 @@ func TestProjectSaysWhoseOutcomeItIs(t *testing.T) {
 		{"the same, applied again", seen(recorded(hasSucceeded, forStudent, ofAnother), recreated), "stu-8"},
 		{"nobody's: the key stands for another action", seen(recorded(hasSucceeded, forStudent), recreated, otherPayload), ""},
 	} {
-		if got := Project(test.given).OutcomeOf; got != test.want {
+		if got := Project(test.given).OutcomeOnBehalfOf; got != test.want {
 			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
 		}
 	}

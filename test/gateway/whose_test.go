@@ -92,7 +92,7 @@ func TestAStreamEndsWhereItIsSomebodyElses(t *testing.T) {
 	<-events
 	if err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		now := w.submission("task")
-		now.Status.Phase, now.Status.Reason, now.Status.Replayed, now.Status.OutcomeOf = v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, true, installation.issuer.URL+"#stu-7"
+		now.Status.Phase, now.Status.Reason, now.Status.Replayed, now.Status.OutcomeOnBehalfOf = v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied, true, installation.issuer.URL+"#stu-7"
 		return w.admin.Status().Update(t.Context(), now)
 	}); err != nil {
 		t.Fatal(err)
