@@ -178,6 +178,44 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// TestOnWhoseBehalfIsWrittenLater into a record that does not say it, where the submission that it was made for still does.
+func TestOnWhoseBehalfIsWrittenLater(t *testing.T) {
+	said := func(who string) option {
+		return submission(func(s *v1alpha1.TaskSubmission) { s.Annotations[v1alpha1.AnnotationOnBehalfOf] = who })
+	}
+	applied := reported(Report{Outcome: v1alpha1.OutcomeApplied})
+	for _, test := range []struct {
+		reason string
+		given  Observation
+		want   string
+	}{
+		{"as the next attempt begins", seen(recorded(retrying), later(time.Minute), said("stu-7")), "stu-7"},
+		{"as it ends", seen(recorded(), applied, said("stu-7")), "stu-7"},
+		{"as it waits", seen(recorded(), reported(Report{Outcome: v1alpha1.OutcomeUnknown}), said("stu-7")), "stu-7"},
+		{"for nobody else", seen(recorded(), applied), ""},
+		{"an earlier submission's is not this one's", seen(recorded(), applied, said("stu-8"), recreated), ""},
+		{"what was written first stays", seen(recorded(forStudent), applied, said("stu-8")), "stu-7"},
+		{"cut", seen(recorded(), applied, said(strings.Repeat("y", 2000))), cut(strings.Repeat("y", 2000), maxMessage)},
+	} {
+		var got string
+		switch step := Decide(test.given).(type) {
+		case Begin:
+			got = step.Action.OnBehalfOf
+		case Store:
+			got = step.Action.OnBehalfOf
+		default:
+			t.Errorf("%s: %T writes nothing", test.reason, step)
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+	tomorrow := func(a *v1alpha1.Action) { a.NextAt = micro(t0.Add(24 * time.Hour)) }
+	if step, waits := Decide(seen(recorded(retrying, tomorrow), said("stu-7"))).(Wait); !waits {
+		t.Errorf("nothing is written for its sake alone: %+v", step)
+	}
+}
+
 func TestAttemptIsGrantedByAnAcknowledgementAloneI2I3Hazard8(t *testing.T) {
 	decideAll(t, []row{
 		{"granted", seen(recorded(), flight(FlightGranted)), "Launch", ""},

@@ -244,11 +244,15 @@ func renewed(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	return o.signed(next)
 }
 
-// signed writes the record's own UID into it, from its second write on.
+// signed is what each write has beside its transition: from the second one on the record's own UID, and on whose behalf the
+// action is, where that is still known of a record that an operator, or kinds, of an earlier version wrote.
 func (o *Observation) signed(action v1alpha1.Action) v1alpha1.Action {
 	action.UID = ""
 	if o.Record.Object != nil {
 		action.UID = o.Record.Object.UID
+	}
+	if action.OnBehalfOf == "" && o.Submission != nil && o.Submission.UID == action.Submission.UID {
+		action.OnBehalfOf = cut(o.onBehalfOf(), maxMessage)
 	}
 	return action
 }
