@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Client, type ClientOptions, MemoryStore, type Submission, UnknownError } from "../src/index.js";
+import { type Client, type ClientOptions, MemoryStore, type Submission, UnknownError, type View } from "../src/index.js";
 import { action, FakeGateway, type Fault, page } from "./gateway.js";
 
 /** A channel that tells at once, in this thread. */
@@ -107,6 +107,20 @@ describe("what one tab has found, another one's answer does not undo", () => {
     gateway.log.splice(0);
     expect(await settle(outcome)).toMatchObject({ phase: "Success" });
     expect([submission.state, gateway.methods()]).toEqual(["submitted", ""]);
+  });
+
+  it("nor does an older view, where they know each other only by the store", async () => {
+    vi.stubGlobal("BroadcastChannel", undefined);
+    gateway.phase = "Processing";
+    const submission = page(gateway, store).submission(action);
+    await settle(submission.submit());
+    const older = gateway.there.get(action.key) as View;
+    gateway.events = () => {
+      store.setItem(`${scope}:${action.key}`, JSON.stringify({ action, state: "submitted", doubt: false, view: { ...older, phase: "Success" } }));
+      return new Response(`id: 1\nevent: submission\ndata: ${JSON.stringify(older)}\n\n`, { headers: { "Content-Type": "text/event-stream" } });
+    };
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Success" });
+    expect(kept()).toMatchObject({ view: { phase: "Success" } });
   });
 
   it("nor does a refusal stop who watches", async () => {
