@@ -28,7 +28,8 @@ type earlier struct {
 }
 
 // recently is how long an answer is good for whoever asks the same again: a stampede on one key reads its record once a
-// second. Only "the same action" is kept, which refuses nothing and decides nothing: the API server does.
+// second. Only "the same action" is kept, which refuses nothing: at worst a warning is a second old, and the reconciler is
+// the first to check what is submitted then.
 const recently = time.Second
 
 // recentAnswers bounds how many are kept.

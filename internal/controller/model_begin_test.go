@@ -17,7 +17,7 @@ func (w *world) checkBegin(p *process, begin lifecycle.Begin) {
 	if end := w.scenario.notAfter; end > 0 && w.now >= end && !w.hasBegun(p, begin) {
 		w.violate("notAfter: %s begins, and its time is over", name)
 	}
-	if spec := p.pass.template.Spec; spec != nil && spec.Suspend && begin.Action.Attempt.Number == 1 {
+	if spec := p.pass.template.Spec; spec != nil && spec.Suspend && !w.hasBegun(p, begin) {
 		w.violate("suspension: %s begins, and it is known that its template is suspended", name)
 	}
 }
@@ -25,7 +25,11 @@ func (w *world) checkBegin(p *process, begin lifecycle.Begin) {
 // hasBegun reports whether an attempt is a later one, of what did not only wait for its business key so far.
 func (w *world) hasBegun(p *process, begin lifecycle.Begin) bool {
 	r := p.pass.record.Object
-	return begin.Action.Attempt.Number > 1 && r != nil && r.Spec.Action.Reason != v1alpha1.ReasonBusinessKeyHeld
+	if r == nil {
+		return false
+	}
+	action := r.Spec.Action
+	return action.Tries > 0 || begin.Action.Attempt.Number > 1 && action.Reason != v1alpha1.ReasonBusinessKeyHeld
 }
 
 // checkTooLate checks that nothing is called too late before it is.

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,7 +18,7 @@ func conditions(o *Observation, status *v1alpha1.TaskSubmissionStatus) []metav1.
 		meta.SetStatusCondition(&all, metav1.Condition{
 			Type: kind, Status: state, Reason: string(status.Reason), Message: status.Message,
 			ObservedGeneration: o.Submission.Generation,
-			LastTransitionTime: metav1.Time{Time: o.Now.Truncate(time.Second)}, // not the machine's own
+			LastTransitionTime: *second(o.Now), // not the machine's own
 		})
 	}
 	only := func(kind string, present bool) {

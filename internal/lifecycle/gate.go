@@ -45,17 +45,17 @@ func gate(o *Observation) *finding {
 	return nil
 }
 
-// regate is the gate for what has begun and certainly had no effect: suspension does not stop it, and neither does
-// notAfter where anything was sent.
+// regate is the gate for what has begun and certainly had no effect: where anything was sent, neither suspension nor
+// notAfter stops it.
 func regate(o *Observation, action *v1alpha1.Action) *finding {
 	neverSent := action.Tries == 0 && (action.Reason == v1alpha1.ReasonBusinessKeyHeld || action.Reason == v1alpha1.ReasonDependencyMissing)
 	if !neverSent {
-		return checkGoingOn(o, action)
+		return checkGoingOn(o, action, neverSent)
 	}
 	if f := checkNotAfter(o); f != nil {
 		return f
 	}
-	return byNotAfter(o, checkGoingOn(o, action))
+	return byNotAfter(o, checkGoingOn(o, action, neverSent))
 }
 
 // byNotAfter has what waits for something looked at again when its time is over.
@@ -66,7 +66,7 @@ func byNotAfter(o *Observation, f *finding) *finding {
 	return f
 }
 
-func checkGoingOn(o *Observation, action *v1alpha1.Action) *finding {
+func checkGoingOn(o *Observation, action *v1alpha1.Action, neverSent bool) *finding {
 	switch {
 	case o.Submission.DeletionTimestamp != nil:
 		return pending(action.Reason, "%s", deletedMessage)
@@ -76,9 +76,9 @@ func checkGoingOn(o *Observation, action *v1alpha1.Action) *finding {
 		return pending(action.Reason, "the next attempt waits: the template changed and refuses the parameters now: %s", o.Problem.Message)
 	case o.Template.Digest != action.EffectDigest && o.needsApproval() && !o.approvedSince(action):
 		return pending(action.Reason, approvalAsked(action), action.Attempt.Number, o.Template.Digest)
-	case action.Attempt.Number > 0:
+	case action.Attempt.Number > 0 && !neverSent:
 		return nil
-	case o.Template.Spec.Suspend: // a Retry reopened what had never begun
+	case o.Template.Spec.Suspend: // a Retry reopened what had never begun, or it had no effect so far for want of a key or a Secret
 		return pending(action.Reason, "the TaskTemplate is suspended: it begins when spec.suspend is false")
 	}
 	return checkNotBefore(o)

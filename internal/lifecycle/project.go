@@ -148,7 +148,7 @@ func stamped(old *metav1.Time, now time.Time) *metav1.Time {
 	if old != nil {
 		return old
 	}
-	return &metav1.Time{Time: now.Truncate(time.Second)}
+	return second(now)
 }
 
 func copied(result *apiextensionsv1.JSON) *apiextensionsv1.JSON {

@@ -56,16 +56,15 @@ func begin(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	if approval := o.approval(action.Attempt.Number); approval != nil && o.needsApproval() {
 		next.Approval, next.ApprovedDigest = decisionRef(approval), o.Template.Digest
 	}
-	started := metav1.NewMicroTime(o.Now)
 	next.Attempt = v1alpha1.Attempt{
 		Number:    action.Attempt.Number + 1,
-		StartedAt: &started,
+		StartedAt: microsecond(o.Now),
 		Timeout:   metav1.Duration{Duration: o.Template.Timeout},
 		Executor:  o.Executor,
 	}
 	nameStarted(o, action, &next.Attempt)
 	if next.StartedAt == nil {
-		next.StartedAt = &metav1.Time{Time: o.Now}
+		next.StartedAt = second(o.Now)
 	}
 	next.EffectDigest = o.Template.Digest
 	next.NextAt, next.ExpiresAt = nil, nil
@@ -96,8 +95,8 @@ func closed(o *Observation, action *v1alpha1.Action, outcome v1alpha1.Outcome, m
 // between waits for the next step of an action that goes on.
 func between(o *Observation, action *v1alpha1.Action, reason v1alpha1.Reason, message string, wait time.Duration) v1alpha1.Action {
 	next := *action.DeepCopy()
-	at := metav1.NewMicroTime(o.Now.Add(wait))
-	next.Phase, next.Reason, next.Message, next.NextAt = v1alpha1.PhaseProcessing, reason, cut(message, maxMessage), &at
+	next.Phase, next.Reason, next.Message = v1alpha1.PhaseProcessing, reason, cut(message, maxMessage)
+	next.NextAt = microsecond(o.Now.Add(wait))
 	next.ExpiresAt = nil // what goes on does not expire
 	return o.signed(next)
 }
@@ -126,7 +125,7 @@ func ended(o *Observation, action *v1alpha1.Action, phase v1alpha1.Phase, reason
 	if phase == v1alpha1.PhaseSuccess {
 		next.Parameters = nil // nothing is verified or sent any more
 	}
-	next.CompletedAt = &metav1.Time{Time: o.Now}
+	next.CompletedAt = second(o.Now)
 	next.ExpiresAt = o.expiry()
 	return o.signed(next)
 }
@@ -273,7 +272,7 @@ func (o *Observation) expiry() *metav1.Time {
 		return nil
 	}
 	// Rounded up: a time to live of one second must not be over at once.
-	return &metav1.Time{Time: o.Now.Add(o.recordTTL() + time.Second - time.Nanosecond).Truncate(time.Second)}
+	return second(o.Now.Add(o.recordTTL() + time.Second - time.Nanosecond))
 }
 
 func (o *Observation) halfExpired(action *v1alpha1.Action) bool {
@@ -297,4 +296,13 @@ func cut(message string, limit int) string {
 		end--
 	}
 	return message[:end] + "…"
+}
+
+// second returns a time as the API server stores it. What is finer would be lost there, and then differ from what is
+// remembered here.
+func second(at time.Time) *metav1.Time { return &metav1.Time{Time: at.Truncate(time.Second)} }
+
+// microsecond is second for an attempt's own times.
+func microsecond(at time.Time) *metav1.MicroTime {
+	return &metav1.MicroTime{Time: at.Truncate(time.Microsecond)}
 }

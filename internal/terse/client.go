@@ -5,6 +5,7 @@ package terse
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -36,6 +37,9 @@ type Client struct {
 
 // NewClient is what a manager makes its client with (manager.Options.NewClient).
 func NewClient(config *rest.Config, options client.Options) (client.Client, error) {
+	if options.HTTPClient == nil {
+		return nil, errors.New("the manager gave no connection to write through: this is a fault of the operator")
+	}
 	inner, err := client.New(config, options)
 	if err != nil {
 		return nil, err
@@ -120,14 +124,33 @@ func write(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta, 
 	if err != nil {
 		return err
 	}
-	answer, err := request.Namespace(into.Namespace).SetHeader("Accept", metadataOnly).
-		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(text).Do(ctx).Get()
+	result := request.Namespace(into.Namespace).SetHeader("Accept", metadataOnly).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(text).Do(ctx)
+	answer, err := result.Get()
+	if runtime.IsNotRegisteredError(err) {
+		return takeWhole(result, into)
+	}
 	if err != nil {
 		return err
 	}
 	stored, ok := answer.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return fmt.Errorf("the API server answered a write with %T in place of metadata", answer)
+	}
+	*into = stored.ObjectMeta
+	return nil
+}
+
+// takeWhole takes the metadata from the whole object, which is what something between us and the API server
+// makes it send that drops or changes our Accept header.
+func takeWhole(result rest.Result, into *metav1.ObjectMeta) error {
+	text, err := result.Raw()
+	if err != nil {
+		return err
+	}
+	var stored metav1.PartialObjectMetadata
+	if err := json.Unmarshal(text, &stored); err != nil || stored.UID == "" {
+		return errors.Join(errors.New("a write was answered with what is no object: something between the operator and the API server changes its answers"), err)
 	}
 	*into = stored.ObjectMeta
 	return nil
