@@ -24,6 +24,8 @@ type verdict struct {
 const (
 	lookAt = 25
 	pause  = 5 * time.Second
+	// patience is for one of them: the others wait for it.
+	patience = 5 * time.Second
 )
 
 // look finds out about those that were not looked at for longest.
@@ -32,17 +34,27 @@ func (p *Page) look(ctx context.Context) {
 	reader := &inbox.Reader{API: p.api}
 	for _, row := range candidates {
 		what, err := ask(ctx, reader, row.NamespacedName)
-		if err != nil {
-			return // the next look may find the API server there
-		}
-		p.mu.Lock()
-		p.verdicts[row.NamespacedName] = verdict{row.Reason, what, p.now()}
-		p.mu.Unlock()
+		p.judge(&row, what, err)
 	}
+}
+
+// judge notes what was found out. Where that failed, what was known stays, and its turn is over all the same: otherwise one
+// that cannot be read would keep the others from theirs.
+func (p *Page) judge(row *Row, what string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := verdict{reason: row.Reason, what: what}
+	if err != nil {
+		found = p.verdicts[row.NamespacedName]
+	}
+	found.at = p.now()
+	p.verdicts[row.NamespacedName] = found
 }
 
 // ask reads one, live.
 func ask(ctx context.Context, reader *inbox.Reader, name types.NamespacedName) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	submission := &v1alpha1.TaskSubmission{}
 	if err := reader.API.Get(ctx, name, submission); err != nil {
 		return "", client.IgnoreNotFound(err)
