@@ -32,6 +32,7 @@ type Page struct {
 	mu       sync.Mutex
 	verdicts map[types.NamespacedName]verdict
 
+	reading sync.Mutex // a page of a list
 	saying sync.Mutex
 	said   []byte // the last view
 	saidAt time.Time
@@ -68,11 +69,11 @@ func (p *Page) follow(namespace string, asking labels.Selector) {
 	p.sources = append(p.sources,
 		&source{
 			api: p.api, kind: &v1alpha1.TaskSubmission{}, list: func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} },
-			namespace: namespace, store: submissions, contact: &contact{now: p.now},
+			namespace: namespace, store: submissions, contact: &contact{now: p.now}, turn: &p.reading,
 		},
 		&source{
 			api: p.api, kind: &v1alpha1.TaskRecord{}, list: func() client.ObjectList { return &v1alpha1.TaskRecordList{} },
-			namespace: namespace, selector: asking, store: records, contact: &contact{now: p.now},
+			namespace: namespace, selector: asking, store: records, contact: &contact{now: p.now}, turn: &p.reading,
 		})
 }
 

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,10 +31,15 @@ type source struct {
 	selector  labels.Selector
 	store     store
 	contact   *contact
+	turn      *sync.Mutex // to hold a page in memory
 }
 
-// pageSize bounds what one request of a list holds in memory.
-const pageSize = 500
+// pageSize bounds what one request of a list holds in memory: a submission, or a record, may have a MiB of parameters, and the
+// front door is in the same process.
+const pageSize = 25
+
+// pageTimeout is how long the others wait for the one that reads.
+const pageTimeout = 30 * time.Second
 
 // run reads and watches until ctx ends, whatever goes wrong.
 func (s *source) run(ctx context.Context) {
@@ -53,22 +59,36 @@ func (paging) IsWatchListSemanticsUnSupported() bool { return true }
 func (s *source) read(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	s.store.begin()
 	for next, began := "", ""; ; {
-		page := s.list() // its own: what is decoded into a page that was used mixes with what it held
-		err := s.api.List(ctx, page, &client.ListOptions{Namespace: s.namespace, LabelSelector: s.selector, Limit: pageSize, Continue: next})
+		version, more, err := s.readPage(ctx, next)
 		if err != nil {
 			s.contact.lost(err)
 			return nil, err
 		}
 		if began == "" {
-			began = page.GetResourceVersion()
+			began = version
 		}
-		s.store.keep(page)
-		if next = page.GetContinue(); next == "" {
+		if next = more; next == "" {
 			all := s.list()
 			all.SetResourceVersion(began)
 			return all, nil
 		}
 	}
+}
+
+// readPage hands one page to the store, and returns its version and where the next one begins. One is held at a time, however
+// many namespaces there are.
+func (s *source) readPage(ctx context.Context, from string) (version, next string, err error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	page := s.list() // its own: what is decoded into a page that was used mixes with what it held
+	err = s.api.List(ctx, page, &client.ListOptions{Namespace: s.namespace, LabelSelector: s.selector, Limit: pageSize, Continue: from})
+	if err != nil {
+		return "", "", err
+	}
+	s.store.keep(page)
+	return page.GetResourceVersion(), page.GetContinue(), nil
 }
 
 func (s *source) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {

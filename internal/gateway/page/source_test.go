@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,7 @@ func (l *library) Watch(context.Context, client.ObjectList, ...client.ListOption
 }
 
 func sourceOf(api client.WithWatch, store store) *source {
-	return &source{api: api, list: func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} }, namespace: "shop", store: store, contact: &contact{now: atNoon}}
+	return &source{api: api, list: func() client.ObjectList { return &v1alpha1.TaskSubmissionList{} }, namespace: "shop", store: store, contact: &contact{now: atNoon}, turn: &sync.Mutex{}}
 }
 
 // TestAListIsReadInPages: all of it, and the watch goes on from where its first page was.
@@ -63,6 +64,14 @@ func TestAListIsReadInPages(t *testing.T) {
 	}
 	if err := known.Replace(nil, ""); err != nil || len(known.living) != 3 {
 		t.Errorf("%v; %d are known", err, len(known.living))
+	}
+}
+
+// TestAPageOfTheLargestIsSmall: raw, and decoded into about twice as much, it leaves most of the container's 256 MiB.
+func TestAPageOfTheLargestIsSmall(t *testing.T) {
+	const largest, container = 1 << 20, 256 << 20
+	if held := 3 * pageSize * largest; held > container/3 {
+		t.Errorf("a page may hold %d MiB", held>>20)
 	}
 }
 
