@@ -97,6 +97,14 @@ describe("while somebody is away", () => {
     },
     { answer: () => ({ json: hour({ asOf: undefined, trouble: "The gateway may not read." }) }) },
   ));
+
+  it("what cannot be read is named, and the rest is shown", play(
+    async (tab) => {
+      await shown(tab);
+      await eventually("what is said", () => standing(tab), "The gateway may not read school.");
+    },
+    { answer: () => ({ json: hour({ missing: "The gateway may not read school." }) }) },
+  ));
 });
 
 describe("who has to say who they are", () => {

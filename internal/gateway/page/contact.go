@@ -46,11 +46,13 @@ func (c *contact) asOf() (time.Time, error) {
 	return c.until, c.wrong
 }
 
-// inTheWay says it to a person.
-func inTheWay(err error) string {
+// inTheWay says it to a person: of a namespace or, where that is empty, of all.
+func inTheWay(namespace string, err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case apierrors.IsForbidden(err) && namespace != "":
+		return "The gateway may not read submissions in the namespace " + namespace + ": bind the ClusterRole taskonce-gateway-page to its service account there."
 	case apierrors.IsForbidden(err):
 		return "The gateway may not read submissions: bind the ClusterRole taskonce-gateway-page to its service account."
 	case apierrors.IsUnauthorized(err):

@@ -33,9 +33,9 @@ type Page struct {
 	verdicts map[types.NamespacedName]verdict
 
 	reading sync.Mutex // a page of a list
-	saying sync.Mutex
-	said   []byte // the last view
-	saidAt time.Time
+	saying  sync.Mutex
+	said    []byte // the last view
+	saidAt  time.Time
 }
 
 // New returns a page of namespaces; of none: of all. It knows nothing until it is run.
@@ -119,7 +119,7 @@ func (p *Page) living() []Row {
 
 // known gathers what a view is made of.
 func (p *Page) known(now time.Time) known {
-	k := known{rows: p.living(), namespaces: p.namespaces, asOf: now}
+	k := known{rows: p.living(), namespaces: p.namespaces, standing: stand(p.sources, now)}
 	for i, s := range p.submissions {
 		s.mu.Lock()
 		merge(&k.hour, s.history.within(now))
@@ -132,14 +132,5 @@ func (p *Page) known(now time.Time) known {
 	p.mu.Lock()
 	k.verdicts = maps.Clone(p.verdicts)
 	p.mu.Unlock()
-	for _, s := range p.sources {
-		until, wrong := s.contact.asOf()
-		if until.Before(k.asOf) {
-			k.asOf = until
-		}
-		if k.trouble == "" {
-			k.trouble = inTheWay(wrong)
-		}
-	}
 	return k
 }

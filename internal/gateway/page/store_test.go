@@ -148,7 +148,7 @@ func TestContact(t *testing.T) {
 	expect := func(what string, asOf time.Time, says string) {
 		t.Helper()
 		at, wrong := c.asOf()
-		if got := inTheWay(wrong); !at.Equal(asOf) || !strings.Contains(got, says) || (says == "") != (got == "") {
+		if got := inTheWay("", wrong); !at.Equal(asOf) || !strings.Contains(got, says) || (says == "") != (got == "") {
 			t.Errorf("%s: as of %s: %q", what, at, got)
 		}
 	}

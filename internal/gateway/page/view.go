@@ -14,10 +14,12 @@ import (
 // View is what the page shows. All of its times are the gateway's, Now among them.
 type View struct {
 	Now time.Time `json:"now"`
-	// AsOf is the time up to which everything is known; zero: nothing has been read yet.
+	// AsOf is the time up to which everything is known, but for what is missing; zero: nothing has been read yet.
 	AsOf time.Time `json:"asOf,omitzero"`
 	// Trouble says why that is not now.
 	Trouble string `json:"trouble,omitempty"`
+	// Missing says what cannot be read at all, while the rest is shown.
+	Missing string `json:"missing,omitempty"`
 	// Namespaces are those that it shows; none: all.
 	Namespaces []string `json:"namespaces"`
 	Waiting    Listed   `json:"waiting"`
@@ -80,13 +82,12 @@ const shown = 50
 
 // known is all that a view is made of.
 type known struct {
-	rows       []Row // what has not finished
-	abandoned  []Row // records that ask, should their submission be gone
-	verdicts   map[types.NamespacedName]verdict
-	hour       [minutes]minute
-	last       []Row
-	asOf       time.Time
-	trouble    string
+	rows      []Row // what has not finished
+	abandoned []Row // records that ask, should their submission be gone
+	verdicts  map[types.NamespacedName]verdict
+	hour      [minutes]minute
+	last      []Row
+	standing
 	namespaces []string
 }
 
@@ -94,7 +95,7 @@ type known struct {
 func build(k known, now time.Time) *View {
 	waiting, inProcess := k.sorted()
 	return &View{
-		Now: now, AsOf: k.asOf, Trouble: k.trouble, Namespaces: append([]string{}, k.namespaces...),
+		Now: now, AsOf: k.asOf, Trouble: k.trouble, Missing: k.missing, Namespaces: append([]string{}, k.namespaces...),
 		Waiting: listed(waiting), InProcess: listed(inProcess), Recent: recent(k.hour, k.last),
 	}
 }

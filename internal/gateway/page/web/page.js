@@ -158,11 +158,13 @@ function tellAge() {
   const asOf = view?.asOf && Date.parse(view.asOf);
   const seconds = asOf ? (now() - asOf) / 1000 : 0;
   const old = Boolean(asOf) && seconds > late;
-  const why = unanswered || view?.trouble || "";
+  const missing = view?.missing ?? "";
+  const why = `${unanswered || view?.trouble || ""} ${missing}`.trim();
   document.body.classList.toggle("old", old || Boolean(why && !asOf));
+  document.body.classList.toggle("lacking", Boolean(missing));
   if (!find("login").hidden) say(find("standing"), "Nothing is shown yet");
   else if (!asOf) say(find("standing"), why || "Reading what is there …");
-  else say(find("standing"), old ? `${why} What you see is of ${clock(new Date(asOf), true)}.`.trim() : "Live");
+  else say(find("standing"), old ? `${why} What you see is of ${clock(new Date(asOf), true)}.`.trim() : missing || "Live");
   say(find("age"), old ? `(${age(seconds)} ago)` : "");
 }
 
