@@ -120,6 +120,8 @@ func (o *options) check() error {
 		return errors.New("--page-authentication must be delegated or none")
 	case o.pageAddress != "0" && o.pageAuthentication == "none" && !page.IsLocal(o.pageAddress):
 		return errors.New("--page-authentication=none shows everybody what others submitted: bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
+	case o.pageAddress != "0" && o.plainHTTP && !page.IsLocal(o.pageAddress):
+		return errors.New("--plain-http would have the page's tokens sent without TLS: set --tls-cert-dir, or bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
 	case o.pageAddress == "0" && len(o.pageNamespaces) > 0:
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
 	}

@@ -38,6 +38,8 @@ func TestWhatIsWrongWithFlags(t *testing.T) {
 		{"--plain-http --page-authentication=some", "must be delegated or none"},
 		{"--plain-http --page-authentication=none --page-bind-address=:8082", "--page-bind-address=127.0.0.1:8082"},
 		{"--plain-http --page-authentication=none --page-bind-address=10.0.0.1:8082", "--page-bind-address=127.0.0.1:8082"},
+		{"--plain-http --page-bind-address=:8082", "--plain-http would have the page's tokens sent without TLS"},
+		{"--plain-http --page-bind-address=10.0.0.1:8082", "--page-bind-address=127.0.0.1:8082"},
 		{"--plain-http --page-namespaces=shop", "set --page-bind-address"},
 		{"--plain-http --page-bind-address=:8082 --page-namespaces=Shop", `"Shop" is no name of a namespace`},
 		{"--plain-http --log-format=xml", "must be json or text"},
@@ -58,6 +60,11 @@ func TestFlags(t *testing.T) {
 	}
 	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {
 		t.Errorf("the version needs no other flag: %+v, %v", o, err)
+	}
+	for _, safe := range []string{"--plain-http --page-bind-address=127.0.0.1:8082", "--tls-cert-dir=/tls --page-bind-address=:8082"} {
+		if _, err := parse(strings.Fields(safe), none, io.Discard); err != nil {
+			t.Errorf("%s: %v", safe, err)
+		}
 	}
 	if o, err = parse([]string{"--tls-cert-dir=/tls", "--oidc-issuer=https://issuer.example", "--oidc-audience=school"}, none, io.Discard); err != nil || o.mode() != "oidc" {
 		t.Errorf("%+v, %v", o, err)

@@ -108,6 +108,7 @@ func TestWrongValuesOfTheGatewayAreRefused(t *testing.T) {
 		"gateway.service.port=0":                                          "schema",
 		"gateway.enabled=true,gateway.oidc.issuer=https://issuer.example": "gateway.oidc.audience must be set",
 		"gateway.enabled=true,gateway.oidc.namespaces={shop}":             "set gateway.oidc.issuer",
+		"gateway.enabled=true,gateway.page.enabled=true,gateway.page.authentication=delegated,gateway.tls.enabled=false": "set gateway.tls.enabled",
 	} {
 		if out, err := w.helm("template", "taskonce", "dist/chart", "--set", wrong); err == nil || !strings.Contains(out, says) {
 			t.Errorf("%s was not refused with %q: %s", wrong, says, out)
