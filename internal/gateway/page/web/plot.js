@@ -127,7 +127,8 @@ export class Outcomes extends Plot {
     const bar = (i, from, to, kind) => {
       if (from === to) return [];
       const y = frame.y(to / most);
-      return [draw("rect", { class: kind, x: frame.x(i) + (frame.step - width) / 2, y, width, height: Math.max(1, frame.y(from / most) - y) })];
+      const gap = from ? 1 : 0; // between what succeeded and what failed, for those to whom the colours are alike
+      return [draw("rect", { class: kind, x: frame.x(i) + (frame.step - width) / 2, y, width, height: Math.max(1, frame.y(from / most) - y - gap) })];
     };
     return [
       ...scale.flatMap((tick) => frame.grid(tick / most, count(tick))),
