@@ -139,6 +139,23 @@ describe("who has to say who they are", () => {
     },
     { answer: (request) => ({ status: bearer(request) ? 403 : 401 }) },
   ));
+
+  it("is told that nobody can judge it yet, and is shown the page when somebody can", async () => {
+    let status = 503;
+    await play(
+      async (tab) => {
+        await tab.getByLabel("A token that the API server knows").fill("somebody's");
+        await tab.keyboard.press("Enter");
+        const refusal = () => tab.locator("#refusal").textContent();
+        await eventually("the refusal", refusal, "The gateway cannot find out who you are. It is asked again.");
+        status = 429;
+        await eventually("the refusal", refusal, "Too many tokens were tried within a second. It is asked again.");
+        status = 200;
+        await shown(tab);
+      },
+      { answer: (request) => (!bearer(request) ? { status: 401 } : status === 200 ? busy() : { status }) },
+    )();
+  });
 });
 
 describe("the keyboard alone", () => {

@@ -182,12 +182,16 @@ async function look() {
     await ask();
   } catch (error) {
     unanswered = error instanceof Unanswered ? error.message : "The gateway does not answer.";
+    if (!find("login").hidden) say(find("refusal"), `${unanswered} It is asked again.`);
   } finally {
     looking = false;
   }
   tellAge();
-  if (!document.hidden && find("login").hidden) next = setTimeout(look, every);
+  if (asks()) next = setTimeout(look, every);
 }
+
+/** Whether it is of use to look again: while the login is shown, where there is a token that may yet be accepted. */
+const asks = () => !document.hidden && (find("login").hidden || sessionStorage.getItem(tokenKey) !== null);
 
 class Unanswered extends Error {}
 
@@ -195,6 +199,7 @@ async function ask() {
   const token = sessionStorage.getItem(tokenKey);
   const answer = await fetch("page/state", { headers: token ? { Authorization: `Bearer ${token}` } : {}, signal: AbortSignal.timeout(15_000) });
   if (answer.status === 401 || answer.status === 403) return refuse(answer.status, token);
+  if (answer.status === 429) throw new Unanswered("Too many tokens were tried within a second.");
   if (!answer.ok) throw new Unanswered("The gateway cannot find out who you are.");
   unanswered = "";
   show(await answer.json());
@@ -204,7 +209,7 @@ async function ask() {
 function refuse(status, token) {
   view = null;
   unanswered = "";
-  sessionStorage.removeItem(tokenKey);
+  if (sessionStorage.getItem(tokenKey) === token) sessionStorage.removeItem(tokenKey); // another one may have been given since
   find("board").hidden = true;
   find("login").hidden = false;
   document.title = "taskonce";
@@ -221,7 +226,7 @@ find("login").addEventListener("submit", (event) => {
 });
 find("numbers").addEventListener("toggle", () => view && show(view));
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && find("login").hidden) look();
+  if (asks()) look();
 });
 setInterval(tellAge, 1000);
 look();
