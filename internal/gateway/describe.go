@@ -11,7 +11,7 @@ import (
 var (
 	submitAnswers = answers(
 		map[int]string{201: "It happened: now, or (Idempotency-Replayed) before.", 202: "It is submitted, and not finished: ask Location after Retry-After."},
-		keyMissing, unauthenticated, forbidden, notFound, inProcess, tooLarge, unsupported, keyReused, notApplied, tooMany, internal, unavailable)
+		keyMissing, unauthenticated, forbidden, notTold, notFound, inProcess, tooLarge, unsupported, keyReused, notApplied, tooMany, internal, unavailable)
 	readAnswers   = answers(map[int]string{200: "The submission as it is."}, invalidKey, unauthenticated, forbidden, notFound, tooMany, internal, unavailable)
 	followAnswers = answers(map[int]string{200: "Server-sent events: submission, each time that it changes; gone, when it is deleted.", 204: "It has finished, and Last-Event-ID has said so."},
 		unauthenticated, forbidden, notFound, tooMany, internal, unavailable)
@@ -23,7 +23,12 @@ func answers(good map[int]string, kinds ...Kind) map[string]*huma.Response {
 		all[strconv.Itoa(status)] = &huma.Response{Description: text}
 	}
 	for _, kind := range kinds {
-		all[strconv.Itoa(kind.Status)] = &huma.Response{Description: kind.Title}
+		status := strconv.Itoa(kind.Status)
+		if other, taken := all[status]; taken {
+			other.Description += ". Or: " + kind.Title
+		} else {
+			all[status] = &huma.Response{Description: kind.Title}
+		}
 	}
 	return all
 }

@@ -28,6 +28,7 @@ var (
 	invalidParameters = Kind{"invalid-parameters", http.StatusBadRequest, "The template does not take these parameters", "Correct the field that `detail` names. Nothing was done, and the key is not used up."}
 	unauthenticated   = Kind{"unauthenticated", http.StatusUnauthorized, "The token is missing or not accepted", "Get a new token, and send the same request with it."}
 	forbidden         = Kind{"forbidden", http.StatusForbidden, "You may not", "Have the right granted, or use what your token or the template's `access` allows."}
+	notTold           = Kind{"not-told", http.StatusForbidden, "It is submitted, and you are not told what comes of it", "Whose it was may ask, and whom the template's `access` lets read. It is submitted under this key, and happens once, or has happened: sending it again changes nothing."}
 	notFound          = Kind{"not-found", http.StatusNotFound, "There is no such submission", "Submit it: under the same key, the outcome of an earlier one that was deleted comes back."}
 	noSuchPath        = Kind{"no-such-path", http.StatusNotFound, "There is no such page", "`/openapi.json` lists what there is."}
 	wrongMethod       = Kind{"wrong-method", http.StatusMethodNotAllowed, "The method does not fit", "`/openapi.json` lists what there is."}
@@ -46,7 +47,7 @@ var (
 
 // Kinds are all types, in the order in which the documentation lists them.
 var Kinds = []Kind{
-	keyMissing, invalidKey, invalidRequest, invalidParameters, unauthenticated, forbidden, notFound, noSuchPath, wrongMethod,
+	keyMissing, invalidKey, invalidRequest, invalidParameters, unauthenticated, forbidden, notTold, notFound, noSuchPath, wrongMethod,
 	notAcceptable, slowBody, inProcess, tooLarge, unsupported, keyReused, notApplied, tooMany, internal, unavailable, unanswered,
 }
 

@@ -100,7 +100,7 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 	}
 	first := receipt.Answer == submit.First
 	if !first {
-		if wrong := g.readable(ctx, callerOf(ctx), receipt.Object); wrong != nil {
+		if wrong := g.tellable(ctx, receipt.Object); wrong != nil {
 			return nil, wrong // the outcome is not told to whoever knows the key
 		}
 	}
@@ -113,7 +113,7 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 	}
 	object := g.await(ctx, receipt.Object, wait)
 	if owner(object) != owner(receipt.Object) {
-		if wrong := g.readable(ctx, callerOf(ctx), object); wrong != nil {
+		if wrong := g.tellable(ctx, object); wrong != nil {
 			return nil, wrong // the record knew the action, and somebody else's outcome came back
 		}
 	}
@@ -122,6 +122,15 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 		out.Applied = "wait=" + strconv.Itoa(int(wait/time.Second))
 	}
 	return out, wrong
+}
+
+// tellable returns nil where a caller may read what is submitted already: a refusal of that is none to submit it.
+func (g *Gateway) tellable(ctx context.Context, s *v1alpha1.TaskSubmission) *Problem {
+	wrong := g.readable(ctx, callerOf(ctx), s)
+	if wrong != nil && wrong.Type == forbidden.Type() {
+		return problem(notTold, wrong.Detail)
+	}
+	return wrong
 }
 
 // await returns a submission when it has finished, or as it is when the wait is over. What happens meanwhile (the API

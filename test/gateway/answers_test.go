@@ -92,8 +92,8 @@ func situations() []situation {
 		{"a caller without the right", 403, "forbidden", "", func(w *world) answered {
 			return w.send(installation.passing, w.account("nobody"), submits("d", "award"))
 		}},
-		{"somebody else's action, where the gateway verifies tokens, and the template states no `access`", 403, "forbidden", "", after(first("f", "award"), other(submits("f", "award")))},
-		{"the same, after its submission was deleted", 403, "forbidden", "", after(deleted("f"), other(submits("f", "award")))},
+		{"somebody else's action, where the gateway verifies tokens, and the template states no `access`", 403, "not-told", "", after(first("f", "award"), other(submits("f", "award")))},
+		{"the same, after its submission was deleted", 403, "not-told", "", after(deleted("f"), other(submits("f", "award")))},
 		{"a body that is too large", 413, "too-large", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":"`+strings.Repeat("7", 5000)+`"}}`)))},
 		{"a body of another type", 415, "unsupported-media-type", "", passing(submits("d", "award", with("Content-Type", "text/plain")))},
 		{"more requests than a caller may send", 429, "too-many-requests", "Retry-After: 1", limited},

@@ -69,7 +69,7 @@ func TestAccessThatIsNotStated(t *testing.T) {
 	w.expect(201, "", gateway, student, submits("task", "award"))
 	w.expect(201, "", gateway, student, submits("task", "award"))
 	w.expect(201, "", gateway, other, submits("own", "award"))
-	if refused := w.expect(403, "forbidden", gateway, other, submits("task", "award")); refused.Submission != nil {
+	if refused := w.expect(403, "not-told", gateway, other, submits("task", "award")); refused.Submission != nil {
 		t.Errorf("who sends another's action again is shown it: %+v", refused.Submission)
 	}
 	for _, path := range []string{"/task", "?idempotencyKey=task"} {

@@ -24,18 +24,18 @@ func TestWhoseOutcomeItIs(t *testing.T) {
 	w.template("unique", "/plain/points", schema, func(s *v1alpha1.TaskTemplateSpec) { s.BusinessKey = "${params.order}" })
 	student, other := installation.issuer.of(t, "stu-7"), installation.issuer.of(t, "stu-8")
 	gateway := installation.verifying
-	refused := func(a asked) {
+	refused := func(kind string, a asked) {
 		t.Helper()
-		if refused := w.expect(403, "forbidden", gateway, other, a); refused.Submission != nil || strings.Contains(refused.Detail, "points") {
+		if refused := w.expect(403, kind, gateway, other, a); refused.Submission != nil || strings.Contains(refused.Detail, "points") {
 			t.Errorf("somebody else is shown it: %+v", refused)
 		}
 	}
 
 	w.expect(201, "", gateway, student, submits("task", "award"))
 	deleted("task")(w)
-	refused(submits("task", "award"))
-	refused(reads("/task"))
-	refused(reads("/task/events"))
+	refused("not-told", submits("task", "award"))
+	refused("forbidden", reads("/task"))
+	refused("forbidden", reads("/task/events"))
 	if s := w.submission("task"); !s.Status.Replayed || s.Annotations[v1alpha1.AnnotationOnBehalfOf] != installation.issuer.URL+"#stu-8" {
 		t.Errorf("it is not what the other has sent: %+v", s)
 	}
@@ -45,15 +45,15 @@ func TestWhoseOutcomeItIs(t *testing.T) {
 	}
 
 	w.expect(201, "", gateway, student, submits("one", "unique"))
-	refused(submits("two", "unique"))
-	refused(reads("/two"))
+	refused("not-told", submits("two", "unique"))
+	refused("forbidden", reads("/two"))
 	if own := w.expect(201, "", gateway, student, submits("three", "unique")); own.Reason != string(v1alpha1.ReasonAlreadyApplied) {
 		t.Errorf("whose it is gets %+v", own)
 	}
 
 	w.expect(201, "", installation.passing, w.token, submits("application", "award"))
 	deleted("application")(w)
-	refused(submits("application", "award"))
+	refused("not-told", submits("application", "award"))
 	for name, n := range map[string]int{"task": 1, "one": 1, "two": 0, "three": 0, "application": 1} {
 		if got := w.effects(name); got != n {
 			t.Errorf("%s had %d effects, want %d", name, got, n)

@@ -41,6 +41,8 @@ function judge(problem: Problem): Answer {
       return { is: "absent" };
     case "key-reused":
       return { is: "other", problem };
+    case "not-told": // it is there, or has been, and this page is not told what comes of it
+      return { is: "lost", after: 0 };
     default:
       // What failed by its own input is there, too, where nobody looked at it at the door.
       return isView(problem.submission) ? { is: "there", view: problem.submission } : { is: "refused", problem };
