@@ -97,6 +97,10 @@ func lately(row *Row, now time.Time) bool { return minuteOf(row.Ended) > minuteO
 
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }
 
+func (h *history) clone() history {
+	return history{ring: h.ring, last: slices.Clone(h.last)}
+}
+
 // merge adds what was counted elsewhere in the same minutes.
 func merge(into *[minutes]minute, from [minutes]minute) {
 	for i := range into {

@@ -105,10 +105,49 @@ func TestSubmissionsComeAndGo(t *testing.T) {
 	step("another one is made", s.Add, made, 1, 1, 1)
 	step("and removed before its end", s.Delete, made, 0, 1, 1)
 	s.begin()
-	s.keep(&v1alpha1.TaskSubmissionList{Items: []v1alpha1.TaskSubmission{*runs, *secretive("b", v1alpha1.PhaseFailed, v1alpha1.ReasonRejected)}})
-	s.keep(&v1alpha1.TaskSubmissionList{Items: []v1alpha1.TaskSubmission{*secretive("c", v1alpha1.PhasePending, v1alpha1.ReasonAccepted)}})
+	s.keep(&v1alpha1.TaskSubmissionList{Items: []v1alpha1.TaskSubmission{*runs, *secretive("c", v1alpha1.PhasePending, v1alpha1.ReasonAccepted)}})
 	step("a list that is under way changes nothing", s.Update, good, 0, 1, 1)
-	step("everything is read anew", func(any) error { return s.Replace(nil, "") }, nil, 2, 0, 1)
+	step("everything is read anew", func(any) error { return s.Replace(nil, "") }, nil, 2, 1, 1)
+}
+
+// TestTheHourOutlastsAList: what was counted and is gone stays, what is told of again is not counted again, and what finished
+// while nothing was heard is. A list that is torn changes nothing.
+func TestTheHourOutlastsAList(t *testing.T) {
+	s := newSubmissions(atNoon)
+	list := func(all ...*v1alpha1.TaskSubmission) {
+		s.begin()
+		for _, submission := range all { // a page each
+			s.keep(&v1alpha1.TaskSubmissionList{Items: []v1alpha1.TaskSubmission{*submission}})
+		}
+	}
+	expect := func(what string, succeeded, failed int) {
+		t.Helper()
+		now := s.history.within(noon)[59]
+		if last := len(s.history.latest(noon)); now.success != succeeded || now.failed != failed || last != succeeded+failed {
+			t.Errorf("%s: %d succeeded and %d failed, and %d are the last; want %d and %d", what, now.success, now.failed, last, succeeded, failed)
+		}
+	}
+	good := func(name string, ago time.Duration) *v1alpha1.TaskSubmission {
+		submission := secretive(name, v1alpha1.PhaseSuccess, v1alpha1.ReasonApplied)
+		submission.Status.CompletedAt = &metav1.Time{Time: noon.Add(-ago)}
+		return submission
+	}
+	seen, deleted, late := good("seen", 9*time.Second), good("deleted", 10*time.Second), good("late", 11*time.Second)
+	list(seen, deleted, secretive("late", v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting))
+	expect("before the first list has ended", 0, 0)
+	_ = s.Replace(nil, "")
+	expect("the first list", 2, 0)
+	bad := secretive("new", v1alpha1.PhaseFailed, v1alpha1.ReasonRejected)
+	list(late, bad)
+	list(seen, late, bad)
+	expect("a list was torn", 2, 0)
+	_ = s.Replace(nil, "")
+	expect("the second list", 3, 1)
+	list(seen, late, bad)
+	_ = s.Replace(nil, "")
+	expect("nothing was missed", 3, 1)
+	_ = s.Add(good("next", 0))
+	expect("the watch goes on", 4, 1)
 }
 
 func TestRecordsComeAndGo(t *testing.T) {
@@ -125,6 +164,7 @@ func TestRecordsComeAndGo(t *testing.T) {
 		{"it runs", r.Add, record(v1alpha1.ReasonExecuting), 0},
 		{"its outcome is unknown", r.Update, record(v1alpha1.ReasonOutcomeUnknown), 1},
 		{"it is looked into", r.Update, record(v1alpha1.ReasonVerifying), 0},
+		{"it has finished, and is kept for good", r.Update, record(v1alpha1.ReasonApplied), 0},
 		{"and is unknown again", r.Update, record(v1alpha1.ReasonOutcomeUnknown), 1},
 		{"it is due, and so leaves the selector", r.Delete, record(v1alpha1.ReasonOutcomeUnknown), 0},
 	} {

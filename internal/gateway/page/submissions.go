@@ -18,6 +18,8 @@ type submissions struct {
 	mu      sync.Mutex
 	living  map[types.NamespacedName]Row
 	history history
+	// ended is when the last one that was told of finished, by the operator's clock.
+	ended time.Time
 	// read is what a list that is under way has found. What it holds becomes what is known by Replace.
 	read *submissions
 }
@@ -26,14 +28,27 @@ func newSubmissions(now func() time.Time) *submissions {
 	return &submissions{now: now, living: map[types.NamespacedName]Row{}}
 }
 
-// begin and keep take a list in, page by page: what has finished long ago is not held, however much there is.
-func (s *submissions) begin() { s.read = newSubmissions(s.now) }
+// begin and keep take a list in, page by page: what has finished long ago is not held, however much there is. What was counted
+// before stays, also where it has been deleted since, and what is told of for the second time is not counted again.
+func (s *submissions) begin() {
+	s.read = newSubmissions(s.now)
+	s.read.history, s.read.ended = s.history.clone(), s.ended
+}
 
 func (s *submissions) keep(page client.ObjectList) {
 	list := page.(*v1alpha1.TaskSubmissionList)
 	for i := range list.Items {
-		s.read.take(&list.Items[i])
+		if submission := &list.Items[i]; !submission.Status.Phase.Terminal() || s.unheard(submission) {
+			s.read.take(submission)
+		}
 	}
+}
+
+// unheard reports whether something finished while nothing was heard: it was in process before, or finished after all that
+// had been told of.
+func (s *submissions) unheard(finished *v1alpha1.TaskSubmission) bool {
+	_, lived := s.living[client.ObjectKeyFromObject(finished)]
+	return lived || timeOf(finished.Status.CompletedAt).After(s.ended)
 }
 
 // take notes a submission as it is. What finishes is counted when it does, and not when it is changed after that.
@@ -44,6 +59,9 @@ func (s *submissions) take(submission *v1alpha1.TaskSubmission) {
 		return
 	}
 	delete(s.living, row.NamespacedName)
+	if row.Ended.After(s.ended) {
+		s.ended = row.Ended
+	}
 	s.history.add(row, s.now())
 }
 
@@ -51,7 +69,7 @@ func (s *submissions) take(submission *v1alpha1.TaskSubmission) {
 func (s *submissions) Replace([]any, string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.living, s.history, s.read = s.read.living, s.read.history, nil
+	s.living, s.history, s.ended, s.read = s.read.living, s.read.history, s.read.ended, nil
 	return nil
 }
 
