@@ -105,16 +105,12 @@ func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[ty
 	if err != nil {
 		return nil, err
 	}
-	records := &v1alpha1.TaskRecordList{}
-	if err := c.api.List(ctx, records, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	records, err := c.abandoned(ctx, &client.ListOptions{Namespace: namespace, LabelSelector: selector, Limit: recordsAtOnce})
+	if err != nil {
 		return nil, err
 	}
 	var left []*subject
-	for i := range records.Items {
-		record := &records.Items[i]
-		if !inbox.Abandoned(record) {
-			continue
-		}
+	for _, record := range records {
 		name := types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.Action.Submission.Name}
 		if there[name] {
 			continue
@@ -128,6 +124,28 @@ func (c *cluster) leftBehind(ctx context.Context, namespace string, there map[ty
 		}
 	}
 	return left, nil
+}
+
+// recordsAtOnce bounds what one request holds in memory: of those that are kept for good there may be any number.
+const recordsAtOnce = 100
+
+// abandoned returns the records that ask for a person, should their submission be gone, of a list that is read page by page.
+func (c *cluster) abandoned(ctx context.Context, options *client.ListOptions) ([]*v1alpha1.TaskRecord, error) {
+	var asking []*v1alpha1.TaskRecord
+	for {
+		page := &v1alpha1.TaskRecordList{}
+		if err := c.api.List(ctx, page, options); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			if record := &page.Items[i]; inbox.Abandoned(record) {
+				asking = append(asking, record.DeepCopy()) // its page is not held for it
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return asking, nil
+		}
+	}
 }
 
 func objectsOf(waiting []*subject) []client.Object {

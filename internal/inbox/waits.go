@@ -60,8 +60,9 @@ func Stalled(submission *v1alpha1.TaskSubmission) time.Time {
 	return submission.CreationTimestamp.Time
 }
 
-// Candidates is a label selector that finds the records of actions that wait for a person, and of few others: what goes on
-// or expires by itself has a due time, and claims name no submission.
+// Candidates is a label selector that finds the records of actions that wait for a person: what goes on or expires by itself
+// has a due time, and claims name no submission. Where retention.policy is Keep, it also finds all that have finished and are
+// kept for good: read it in pages, and keep what is Abandoned.
 const Candidates = v1alpha1.LabelSubmission + ",!" + v1alpha1.LabelDue
 
 // Abandoned reports whether a record asks for a person, should its submission be gone.
