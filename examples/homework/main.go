@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/gateway/page"
 )
 
 // options are the flags.
@@ -111,5 +113,6 @@ func routes(o *options, people *issuer) http.Handler {
 		}
 		writeJSON(w, map[string]any{"booked": booked, "networks": networks.of(r.PathValue("task"))})
 	})
-	return mux
+	// Tokens are for whoever asks, so only pages of this machine's own may.
+	return page.Local(http.NewCrossOriginProtection().Handler(mux))
 }
