@@ -301,5 +301,5 @@ deploy: ## Deploy the operator, with its CRDs and rights, and the image IMG.
 	$(KUBECTL) kustomize config/default | sed 's|ghcr.io/taskonce/taskonce:latest|$(IMG)|' | $(KUBECTL) apply --server-side -f -
 
 .PHONY: undeploy
-undeploy: ## Remove all that deploy installed.
+undeploy: ## Remove all that deploy installed, with the CRDs, and with them every submission and record.
 	$(KUBECTL) delete --ignore-not-found -k config/default
