@@ -55,7 +55,6 @@ func TestNamespaces(t *testing.T) {
 	}
 	followed["docs/install.md#In some namespaces only"] = true
 	w.sh(administrator)
-	w.sh("for n in taskonce-team shop; do kubectl create rolebinding team -n $n --clusterrole=cluster-admin --user=team; done")
 	install := "helm install" + strings.TrimSpace(team)
 	w.sh(install[:len("helm install")] + " --kube-as-user=team " + install[len("helm install"):] + " " + valuesForTests)
 	w.mainJobIn("shop", map[string]string{v1alpha1.AnnotationDecidedBy: "somebody"})

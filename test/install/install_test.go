@@ -52,6 +52,7 @@ func TestManifest(t *testing.T) {
 	w.gatewayByManifest()
 
 	w.follow("docs/uninstall.md", "Before you do")
+	w.sh("! kubectl get tasktemplates -A -o custom-columns=SUSPENDED:.spec.suspend --no-headers | grep -v true") // wherever it is
 	w.follow("docs/uninstall.md", "Installed with the manifest")
 	if out := w.sh("kubectl get tasksubmissions,taskrecords -n " + namespace); !strings.Contains(out, "pay-1") {
 		t.Errorf("what was done is gone: %s", out)
