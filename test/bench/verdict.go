@@ -46,7 +46,9 @@ func straightFaults(sample *report.Sample) (faults []string) {
 	if conflicts > 0 && between == 0 {
 		fault("the operator met %d conflicts, and there was nobody but itself to be first", conflicts)
 	}
-	if gets := sum(func(c report.Count) bool { return byOperator(c) && c.Verb == "GET" }); gets > conflicts {
+	// Whoever keeps the webhooks' certificate looks at its Secret now and then.
+	looks := min(1, sum(func(c report.Count) bool { return byOperator(c) && c.Verb == "GET" && c.Resource == "secrets" }))
+	if gets := sum(func(c report.Count) bool { return byOperator(c) && c.Verb == "GET" }) - looks; gets > conflicts {
 		fault("the operator made %d GETs for %d submissions after %d conflicts", gets, n, conflicts)
 	}
 	// What is due is looked for by time, however much there is to do.

@@ -29,6 +29,7 @@ func TestTheVerdictBites(t *testing.T) {
 		{"and conflicts with that", func(s *report.Sample, made requests) {
 			s.Between, made[status], made[conflict], made[ours("GET", "taskrecords")] = shown, 12, 1, 1
 		}, ""},
+		{"the certificate is looked at", func(_ *report.Sample, made requests) { made[request{verb: "GET", resource: "secrets"}] = 1 }, ""},
 		{"the receiver's first answer", func(_ *report.Sample, made requests) { made[ours("PUT", "tasktemplates/status")] = 1 }, ""},
 		{"a template that is written again", func(_ *report.Sample, made requests) { made[ours("PUT", "tasktemplates/status")] = 2 }, "written 2 times"},
 		{"shown as Processing for nothing", func(s *report.Sample, made requests) { s.Between, made[status], s.Hasty = shown, 12, 1 }, "ended within 500ms"},
@@ -41,7 +42,7 @@ func TestTheVerdictBites(t *testing.T) {
 		{"a patch", func(_ *report.Sample, made requests) { made[ours("PATCH", "taskrecords")] = 1 }, "31 writes"},
 		{"a conflict for nothing", func(_ *report.Sample, made requests) { made[conflict] = 1 }, "1 conflicts, and there was nobody"},
 		{"a read", func(_ *report.Sample, made requests) { made[ours("GET", "taskrecords")] = 1 }, "1 GETs"},
-		{"a secret is read", func(_ *report.Sample, made requests) { made[request{verb: "GET", resource: "secrets"}] = 1 }, "1 GETs"},
+		{"a secret is read twice", func(_ *report.Sample, made requests) { made[request{verb: "GET", resource: "secrets"}] = 2 }, "1 GETs"},
 		{"a list for each", func(_ *report.Sample, made requests) { made[ours("LIST", "taskrecords")] = 11 }, "11 LISTs"},
 		{"a client that tried twice", func(_ *report.Sample, made requests) { made[ours("POST", "tasksubmissions")] = 11 }, "11 requests"},
 	} {

@@ -13,13 +13,16 @@ func (r Results) why(text string) string {
 	case goalBusy:
 		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
 			"JSON and HTTP/2 of its three writes, the watch of submissions, and the effect's request over a connection of its own, so "+
-			"that nothing sends it twice. The clients' watch for the Success is the rest: the bare client waits for nothing.",
-			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)))
+			"that nothing sends it twice. The API server has %s in place of %s: it tells two watchers of each change, the operator and the client that waits for "+
+			"the Success, and the bare client waits for nothing.",
+			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)), busy(Operator, CPUOf(APIServer)), busy(Bare, CPUOf(APIServer)))
 	case goalStampede:
 		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook is what a duplicate "+
 			"costs more than a create of a kind without webhooks; its record is read once a second. It buys the answer: what the key was used for, and what differs. Without the webhooks a "+
 			"duplicate is a refused create like any other; with them a create costs %s times the manager's processor time.",
 			number(r.Ratio(SectionWebhook, Busy, With, Without, CPUOf(Manager))))
+	case goalUnseen:
+		return "The policies in the API server see them all the same: they say who may state on whose behalf a submission is. A kind without policies has none to pay for."
 	case goalWorked:
 		live := func(state string) string { return mib(r.Median(SectionMemory, state, Operator, Figure(LiveMiB))) }
 		return fmt.Sprintf("Resident memory is also what the Go runtime has not given back to the system: what the heap holds is %s after work, and %s when idle.",
