@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/taskonce/taskonce/internal/gateway"
-	"github.com/taskonce/taskonce/internal/gateway/page"
+	"github.com/taskonce/taskonce/internal/gateway/local"
 	"github.com/taskonce/taskonce/internal/setting"
 )
 
@@ -118,9 +118,9 @@ func (o *options) check() error {
 		return errors.New("--metrics-authentication must be delegated or none")
 	case o.pageAuthentication != delegated && o.pageAuthentication != "none":
 		return errors.New("--page-authentication must be delegated or none")
-	case o.pageAddress != "0" && o.pageAuthentication == "none" && !page.IsLocal(o.pageAddress):
+	case o.pageAddress != "0" && o.pageAuthentication == "none" && !local.Host(o.pageAddress):
 		return errors.New("--page-authentication=none shows everybody what others submitted: bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
-	case o.pageAddress != "0" && o.plainHTTP && !page.IsLocal(o.pageAddress):
+	case o.pageAddress != "0" && o.plainHTTP && !local.Host(o.pageAddress):
 		return errors.New("--plain-http would have the page's tokens sent without TLS: set --tls-cert-dir, or bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
 	case o.pageAddress == "0" && len(o.pageNamespaces) > 0:
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")

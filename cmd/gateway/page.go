@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
+	"github.com/taskonce/taskonce/internal/gateway/local"
 	"github.com/taskonce/taskonce/internal/gateway/page"
 )
 
@@ -19,7 +20,7 @@ func servePage(ctx context.Context, config *rest.Config, options *options) error
 	if err != nil {
 		return err
 	}
-	handler, certDir := page.Local(page.Handler(shown.State())), ""
+	handler, certDir := local.Only(page.Handler(shown.State())), ""
 	if options.pageAuthentication == delegated {
 		state, err := page.Authorized(config, shown.State())
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/taskonce/taskonce/internal/gateway/page"
+	"github.com/taskonce/taskonce/internal/gateway/local"
 )
 
 // options are the flags.
@@ -114,5 +114,5 @@ func routes(o *options, people *issuer) http.Handler {
 		writeJSON(w, map[string]any{"booked": booked, "networks": networks.of(r.PathValue("task"))})
 	})
 	// Tokens are for whoever asks, so only pages of this machine's own may.
-	return page.Local(http.NewCrossOriginProtection().Handler(mux))
+	return local.Only(http.NewCrossOriginProtection().Handler(mux))
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"github.com/taskonce/taskonce/internal/expr"
+	"github.com/taskonce/taskonce/internal/gateway/local"
 )
 
 // Issuer is who vouches for callers.
@@ -107,8 +107,7 @@ func Trustworthy(text string) bool {
 	if err != nil || parsed.Host == "" {
 		return false
 	}
-	address, err := netip.ParseAddr(parsed.Hostname())
-	return parsed.Scheme == "https" || parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || err == nil && address.IsLoopback())
+	return parsed.Scheme == "https" || parsed.Scheme == "http" && local.Host(parsed.Host)
 }
 
 // transport trusts those who sign the issuer's certificates.

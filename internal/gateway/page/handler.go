@@ -4,10 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 )
 
@@ -77,25 +74,4 @@ func secured(next http.Handler) http.Handler {
 		header.Set("Cache-Control", "no-cache")
 		next.ServeHTTP(writer, request)
 	})
-}
-
-// Local serves whoever asks for this machine by its own name or address. A foreign page whose name leads here, by its owner's
-// doing, is told nothing.
-func Local(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		if !IsLocal(request.Host) {
-			http.Error(writer, "ask for this page as localhost or 127.0.0.1", http.StatusMisdirectedRequest)
-			return
-		}
-		next.ServeHTTP(writer, request)
-	})
-}
-
-// IsLocal reports whether a host, with or without a port, is this machine to itself alone.
-func IsLocal(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && address.IsLoopback()
 }
