@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -90,7 +89,7 @@ func kubectl(namespace, stdin string, args ...string) (ok bool, said string) {
 	GinkgoHelper()
 	var out bytes.Buffer
 	command := exec.CommandContext(ctx, filepath.Join(plane.Programs, "kubectl"), append([]string{"--namespace", namespace}, args...)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig)
+	command.Env = plane.Environ()
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &out
 	err := command.Run()
 	return err == nil, strings.TrimSpace(out.String())

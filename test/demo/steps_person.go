@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -65,7 +64,7 @@ func (s *stage) askPerson(ctx context.Context, key, template string, reason v1al
 // taskonce runs the plugin, and says what it says.
 func (s *stage) taskonce(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, filepath.Join(s.dir, pluginProgram), append(args, "-n", s.namespace)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+s.plane.Kubeconfig)
+	command.Env = s.plane.Environ()
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	err := command.Run()

@@ -174,7 +174,7 @@ func (r *reader) run(t *testing.T, kubeconfig, script string) {
 
 // environment has kubectl with its plugin, and the document's cluster.
 func (r *reader) environment(kubeconfig string) []string {
-	return append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+r.bin+":"+r.plane.Programs+":"+os.Getenv("PATH"))
+	return append(r.plane.Environ(r.bin), "KUBECONFIG="+kubeconfig)
 }
 
 // managerState says why nothing happens, where that is because the operator has ended.

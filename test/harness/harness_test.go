@@ -71,6 +71,9 @@ func TestStateOutlivesTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubectl(t, first, "apply", "-n", namespace, "-k", "config/samples")
+	if _, err := os.Stat(filepath.Join(options.Dir, "run", "discovered", "discovery")); err != nil {
+		t.Errorf("kubectl keeps what it discovers where the next control plane of this port finds it: %v", err)
+	}
 	manager, err := first.ManagerKubeconfig(t.Context())
 	if err != nil {
 		t.Fatal(err)

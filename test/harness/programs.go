@@ -49,6 +49,15 @@ func ensure(root string, names ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
+// Environ is the environment of a command that speaks to this control plane: its kubeconfig, and its programs on the
+// path behind those of the given folders. What kubectl discovers is kept here: by itself it keeps it for six hours
+// under the address, and a later control plane may get the same port.
+func (c *ControlPlane) Environ(folders ...string) []string {
+	path := append(folders, c.Programs, os.Getenv("PATH"))
+	return append(os.Environ(), "KUBECONFIG="+c.Kubeconfig, "KUBECACHEDIR="+filepath.Join(c.Dir, "run", "discovered"),
+		"PATH="+strings.Join(path, string(os.PathListSeparator)))
+}
+
 // Kubectl runs the real kubectl as an administrator. An error holds what it wrote to standard error.
 func (c *ControlPlane) Kubectl(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	return c.kubectl(ctx, nil, args...)
@@ -58,7 +67,7 @@ func (c *ControlPlane) kubectl(ctx context.Context, stdin []byte, args ...string
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(ctx, c.program("kubectl"), args...)
 	cmd.Dir = c.root
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
+	cmd.Env = c.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errOut
 	if err := cmd.Run(); err != nil {
 		return out.String(), errOut.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errOut.String()))

@@ -218,8 +218,7 @@ func (w *world) try(script string) (string, error) {
 func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = w.root
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.plane.Kubeconfig, "PATH="+w.bin+":"+w.plane.Programs+":"+os.Getenv("PATH"),
-		"HELM_CACHE_HOME="+w.dir, "HELM_CONFIG_HOME="+w.dir, "HELM_DATA_HOME="+w.dir)
+	cmd.Env = append(w.plane.Environ(w.bin), "HELM_CACHE_HOME="+w.dir, "HELM_CONFIG_HOME="+w.dir, "HELM_DATA_HOME="+w.dir)
 	return cmd
 }
 

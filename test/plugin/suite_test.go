@@ -105,7 +105,7 @@ func (w *world) run(stdin, program string, args ...string) said {
 	w.Helper()
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(w.Context(), program, args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "PATH="+installation.bin+":"+installation.plane.Programs+":"+os.Getenv("PATH"))
+	cmd.Env = append(installation.plane.Environ(installation.bin), "KUBECONFIG="+w.kubeconfig)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errOut
 	err := cmd.Run()
 	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) {

@@ -180,7 +180,7 @@ func carried(span collector.Span) string { return "00-" + span.Trace + "-" + spa
 func (w *world) plugin(environment []string, args ...string) {
 	w.Helper()
 	log := w.TempDir() + "/plugin.log"
-	process, err := harness.Launch("plugin", log, append(environment, "KUBECONFIG="+installation.plane.Kubeconfig),
+	process, err := harness.Launch("plugin", log, append(installation.plane.Environ(), environment...),
 		installation.dir+"/kubectl-taskonce", append(args, "--namespace="+w.namespace)...)
 	w.must(err)
 	if <-process.Done; process.Err != nil {

@@ -98,9 +98,9 @@ func TestPictures(t *testing.T) {
 func play(t *testing.T, environment []string, arguments ...string) {
 	t.Helper()
 	node := exec.CommandContext(t.Context(), "node", arguments...)
-	node.Env = append(append(os.Environ(), environment...),
+	node.Env = append(append(opened.Plane.Environ(), environment...),
 		"SCHOOL="+opened.URL, "LEDGER="+opened.Ledger, "CHROMIUM="+chrome, "PAGE="+page, "HOSTILE="+hostile, "OFFICE="+office,
-		"KUBECTL="+filepath.Join(opened.Plane.Programs, "kubectl"), "KUBECONFIG="+opened.Plane.Kubeconfig)
+		"KUBECTL="+filepath.Join(opened.Plane.Programs, "kubectl"))
 	if out, err := node.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	} else if testing.Verbose() {
