@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ func ensure(root string, names ...string) (string, error) {
 // path behind those of the given folders. What kubectl discovers is kept here: by itself it keeps it for six hours
 // under the address, and a later control plane may get the same port.
 func (c *ControlPlane) Environ(folders ...string) []string {
-	path := append(folders, c.Programs, os.Getenv("PATH"))
+	path := slices.Concat(folders, []string{c.Programs, os.Getenv("PATH")})
 	return append(os.Environ(), "KUBECONFIG="+c.Kubeconfig, "KUBECACHEDIR="+filepath.Join(c.Dir, "run", "discovered"),
 		"PATH="+strings.Join(path, string(os.PathListSeparator)))
 }
