@@ -1,7 +1,7 @@
 import type { Payload } from "./action.js";
 import { prepare, same } from "./action.js";
 import type { View } from "./view.js";
-import { isView, newer } from "./view.js";
+import { isView, newer, standsFor } from "./view.js";
 
 /**
  * How far a submission has come.
@@ -105,7 +105,7 @@ export function mayBeThere({ state, doubt }: Entry): boolean {
 export function isEntry(value: unknown, key: string): value is Entry {
   try {
     const { action, state, doubt, sentAt, view } = value as Entry;
-    return action.key === key && same(prepare(action), action) && states.includes(state) && typeof doubt === "boolean" && ["number", "undefined"].includes(typeof sentAt) && (state === "submitted" ? isView(view) : view === undefined);
+    return action.key === key && same(prepare(action), action) && states.includes(state) && typeof doubt === "boolean" && ["number", "undefined"].includes(typeof sentAt) && (state === "submitted" ? isView(view) && standsFor(view, action) : view === undefined);
   } catch {
     return false;
   }

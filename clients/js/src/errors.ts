@@ -34,11 +34,15 @@ export class UnknownError extends Error {
   }
 }
 
-/** Says that a submission was deleted while it was waited for: submitting it again, under the same key, tells its outcome. */
+/** Says that a submission was deleted while it was waited for. What it has begun is not undone, and its outcome is not lost. */
 export class GoneError extends Error {
   override name = "GoneError";
 
-  constructor(readonly key: string) {
-    super(`the submission of ${JSON.stringify(key)} was deleted: submit it again, under the same key, to learn its outcome`);
+  /** Submitting it again, under the same key, tells its outcome; where this page has not sent it, that is for whoever has. */
+  constructor(
+    readonly key: string,
+    sent: boolean,
+  ) {
+    super(`the submission of ${JSON.stringify(key)} was deleted: ${sent ? "submit it again, under the same key, to learn its outcome" : "whoever submitted it learns its outcome by submitting it again, under the same key"}`);
   }
 }

@@ -37,15 +37,26 @@ class RefusedStore extends MemoryStore {
   }
 }
 
-/** Returns the store of this page or process, and whether other tabs share it. */
+/**
+ * Returns the store of this page or process, and whether other tabs share it. Where there is no document, as in Node, what
+ * stands in for localStorage and cannot be used is as good as none: some versions have an object without methods, or a getter
+ * that throws.
+ */
 export function ownStore(): { store: KeyValueStore; shared: boolean } {
   try {
-    const store = globalThis.localStorage as Storage | null | undefined;
-    if (store === null) {
-      throw new Error("localStorage is switched off"); // as in an Android WebView, which has null in its place
+    const store = globalThis.localStorage as Partial<Storage> | null | undefined;
+    if (typeof store?.getItem === "function") {
+      return { store: store as Storage, shared: true };
     }
-    return store ? { store, shared: true } : { store: new MemoryStore(), shared: false };
+    if (store === undefined) {
+      return ownMemory();
+    }
+    throw new Error("localStorage is switched off"); // as in an Android WebView, which has null in its place
   } catch (reason) {
-    return { store: new RefusedStore(reason), shared: false };
+    return typeof globalThis.document === "undefined" ? ownMemory() : { store: new RefusedStore(reason), shared: false };
   }
+}
+
+function ownMemory(): { store: KeyValueStore; shared: boolean } {
+  return { store: new MemoryStore(), shared: false };
 }

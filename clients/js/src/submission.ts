@@ -8,7 +8,7 @@ import type { Journal } from "./journal.js";
 import { Pause, type Wake } from "./pause.js";
 import { Run } from "./run.js";
 import type { Problem, View } from "./view.js";
-import { finished, standsFor, viewOf } from "./view.js";
+import { failedAtTheDoor, finished, holdsItsKey, standsFor, viewOf } from "./view.js";
 
 /** What a submission works with. */
 export interface Means {
@@ -102,11 +102,11 @@ export class Submission {
     while (!this.view) {
       const answer = await gateway.ask(this.key, await gateway.token(), signal);
       signal?.throwIfAborted();
-      if (answer.is === "there") {
-        if (!standsFor(answer.view, this.action)) {
-          throw new OtherActionError(this.key, answer.view);
-        }
+      if (answer.is === "there" && standsFor(answer.view, this.action)) {
         return this.#follow(this.#arrive(answer.view), signal);
+      }
+      if (answer.is === "there" && holdsItsKey(answer.view)) {
+        throw new OtherActionError(this.key, answer.view);
       }
       if (!this.view && (answer.is === "refused" || answer.is === "other")) {
         throw this.#untold(answer.problem);
@@ -158,7 +158,7 @@ export class Submission {
       if (this.view && answer.is !== "there") {
         break; // found in the meantime, so this answer is old
       }
-      if (answer.is === "absent" && ask) {
+      if (ask && (answer.is === "absent" || (answer.is === "there" && this.#standsInTheWay(answer.view)))) {
         this.#refuseOld();
         absent = true;
         continue;
@@ -194,10 +194,16 @@ export class Submission {
     }
   }
 
+  /** Says whether what is there is another action, which may well not hold the key: the gateway says so when it is sent. */
+  #standsInTheWay(view: View): boolean {
+    return !standsFor(view, this.action) && !holdsItsKey(view);
+  }
+
   /** What is not there may be sent again, unless it was sent too long ago. */
   #refuseOld(): void {
     if (this.#old()) {
-      throw new UnknownError(this.key, { type: "", detail: "it was sent too long ago to be sent again without a person" }, "find out whether it happened, and only if it did not, forget() it and submit it");
+      const why = this.#entry.sentAt ? "it was sent too long ago" : "this page has not sent it, so it may be too old";
+      throw new UnknownError(this.key, { type: "", detail: `${why} to be sent again without a person` }, "find out whether it happened, and only if it did not, forget() it and submit it");
     }
   }
 
@@ -209,7 +215,7 @@ export class Submission {
   /** Takes over what another tab has kept. What is under way there, or was when its page was closed, may be lost. */
   #catchUp(): void {
     const kept = this.means.journal.read(this.action);
-    if (kept !== undefined && !same(kept.action, this.action) && mayBeThere(kept)) {
+    if (kept !== undefined && !same(kept.action, this.action) && mayBeThere(kept) && !(kept.view && failedAtTheDoor(kept.view))) {
       throw new OtherActionError(this.key, kept.view);
     }
     this.#become(this.#known());
@@ -251,6 +257,9 @@ export class Submission {
     for (let lastId = ""; !finished(view); ) {
       for await (const event of this.means.gateway.events(view.name, lastId, signal)) {
         const seen = viewOf(event);
+        if (seen !== undefined && !standsFor(seen, this.action)) {
+          break; // another one has taken its name: it is looked at
+        }
         if (seen !== undefined) {
           view = this.#arrive(seen);
           lastId = event.id;
@@ -276,20 +285,28 @@ export class Submission {
     }
     switch (answer.is) {
       case "there":
+        if (!standsFor(answer.view, this.action)) {
+          throw this.#gone(answer.view);
+        }
         view = this.#arrive(answer.view);
         if (finished(view)) {
           return view;
         }
         break;
       case "absent":
-        this.#step({ is: "gone" });
-        throw new GoneError(this.key);
+        throw this.#gone();
       case "refused":
       case "other":
         throw new UnknownError(this.key, answer.problem); // it is there: no refusal to tell of it undoes it
     }
     await pause.wait("after" in answer ? answer.after : 0, this.means.wake, signal);
     return view;
+  }
+
+  /** Takes in that it was deleted, and what has its key since. */
+  #gone(other?: View): Error {
+    this.#step({ is: "gone" });
+    return other && holdsItsKey(other) ? new OtherActionError(this.key, other) : new GoneError(this.key, !this.#old());
   }
 
   /** Returns what is there, which may be known better already. */

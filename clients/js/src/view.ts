@@ -56,6 +56,18 @@ export function standsFor(view: View, action: Payload): boolean {
   return view.idempotencyKey === action.key && view.template === action.template && same(view.parameters, action.parameters);
 }
 
+const inputReasons = ["InvalidName", "InvalidParameters", "KeyMismatch", "KeyReused"];
+
+/** Says whether it failed for its own input: nothing ran, and its key is not used up. */
+export function failedAtTheDoor(view: View): boolean {
+  return view.phase === "Failed" && inputReasons.includes(view.reason);
+}
+
+/** Says whether its key is certainly its own: not that of one that failed at the door, nor of one that nobody has looked at. */
+export function holdsItsKey(view: View): boolean {
+  return !failedAtTheDoor(view) && view.reason !== "";
+}
+
 /** Says whether something that came over the network is a submission. */
 export function isView(value: unknown): value is View {
   const view = value as Partial<View> | null;

@@ -111,7 +111,7 @@ export class FakeGateway {
   #create(request: Logged, { template, parameters }: Pick<View, "template" | "parameters">): Response {
     const key = JSON.parse(request.headers.get("Idempotency-Key") ?? "");
     const known = this.there.get(key);
-    if (known) {
+    if (known && !["KeyReused", "InvalidParameters"].includes(known.reason)) {
       const same = JSON.stringify([known.template, known.parameters]) === JSON.stringify([template, parameters]);
       return same ? outcome(known) : problem(422, "key-reused", known);
     }

@@ -128,7 +128,9 @@ describe("a browser that refuses its store", () => {
       },
     ],
     ["it is null", () => null],
+    ["it has no methods", () => ({})],
   ])("lets a page read, and send nothing: %s", async (_, get) => {
+    vi.stubGlobal("document", {});
     const denied = vi.fn(() => Promise.reject(new DOMException("denied", "SecurityError")));
     vi.stubGlobal("navigator", { locks: { request: denied } });
     vi.stubGlobal("origin", "null");
@@ -141,6 +143,21 @@ describe("a browser that refuses its store", () => {
     expect(submission.state).toBe("submitted");
     client.forgetAll();
     expect([submission.state, submission.view], "also what was never kept is forgotten").toEqual(["idle", undefined]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["there is none", () => undefined],
+    ["it has no methods, as in Node 25", () => ({})],
+    [
+      "it throws, as in Node without a file for it",
+      () => {
+        throw new DOMException("denied", "SecurityError");
+      },
+    ],
+  ])("is no reason to send nothing where there is no document: %s", async (_, get) => {
+    const submission = refuse(get).submission(action);
+    expect(await settle(submission.submit())).toMatchObject({ phase: "Success" });
+    expect(gateway.created).toEqual([action.key]);
   });
 
   it("may be given another one, without a channel", async () => {

@@ -91,7 +91,97 @@ describe("wait", () => {
   });
 });
 
+describe("another action that has taken the name of one that was deleted", () => {
+  const another = (more: Partial<View> = {}): View => ({ ...viewNow(), parameters: { taskId: 43 }, phase: "Success", reason: "Applied", result: "another's", ...more });
+
+  it.each<[string, () => void]>([
+    ["there are no events to be had", () => {}],
+    ["its events are told", () => (gateway.events = () => stream(`id: 9\nevent: submission\ndata: ${JSON.stringify(another())}\n\n`))],
+  ])("is never taken for one's own: %s", async (_, prepare) => {
+    const store = new MemoryStore();
+    const submission = page(gateway, store).submission(action);
+    await settle(submission.submit());
+    gateway.there.set(action.key, another());
+    prepare();
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(OtherActionError);
+    expect([submission.state, submission.view, page(gateway, store).submission(action).view]).toEqual(["unknown", undefined, undefined]);
+    await expect(settle(submission.submit())).rejects.toBeInstanceOf(OtherActionError);
+    expect(gateway.created).toEqual([action.key]);
+  });
+
+  it("is not read from the store, either", async () => {
+    const store = new MemoryStore();
+    gateway.phase = "Success";
+    await settle(page(gateway, store).submission(action).submit());
+    const place = store.key(0) as string;
+    store.setItem(place, JSON.stringify({ ...JSON.parse(store.getItem(place) as string), view: another() }));
+    expect(page(gateway, store).submission(action).view).toBeUndefined();
+  });
+
+  it("does not stand in the way where it failed at the door: the outcome comes back", async () => {
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    await settle(submission.submit());
+    gateway.there.set(action.key, another({ phase: "Failed", reason: "KeyReused" }));
+    await expect(settle(submission.wait())).rejects.toBeInstanceOf(GoneError);
+    gateway.phase = "Success";
+    expect(await settle(submission.wait())).toMatchObject({ phase: "Success", parameters: action.parameters });
+  });
+});
+
+describe("parameters that the template did not take", () => {
+  it("are corrected under the same key, also where the gateway could only tell after it was created", async () => {
+    const store = new MemoryStore();
+    const wrong = { ...action, parameters: { taskId: "42" } };
+    gateway.onRequest = ({ method }) => {
+      const view = gateway.there.get(action.key);
+      if (method === "GET" && view?.phase === "Processing") {
+        gateway.there.set(action.key, { ...view, phase: "Failed", reason: "InvalidParameters" });
+      }
+    };
+    gateway.phase = "Processing";
+    expect(await settle(page(gateway, store).submission(wrong).wait())).toMatchObject({ phase: "Failed" });
+    gateway.phase = "Success";
+    expect(await settle(page(gateway, store).submission(action).submit())).toMatchObject({ phase: "Success", parameters: action.parameters });
+  });
+
+  it("do not keep the outcome from whoever was first: it asks, and sends what it sent", async () => {
+    gateway.faults = ["cut after"];
+    gateway.onRequest = ({ method }) => {
+      if (method === "GET") {
+        gateway.there.set(action.key, { name: "name", idempotencyKey: action.key, template: "award-points", parameters: {}, phase: "Failed", reason: "KeyReused" });
+      }
+    };
+    gateway.phase = "Success";
+    expect(await settle(page(gateway, new MemoryStore()).submission(action).submit())).toMatchObject({ phase: "Success", parameters: action.parameters });
+    expect(gateway.methods()).toBe("POST GET POST");
+  });
+});
+
 describe("watch", () => {
+  it("asks on while what has the key failed at the door, or was not looked at", async () => {
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    const outcome = submission.watch();
+    const view = { name: "name", idempotencyKey: action.key, template: "other", parameters: {} };
+    for (const standing of [{ phase: "Pending", reason: "" } as const, { phase: "Failed", reason: "KeyReused" } as const]) {
+      gateway.there.set(action.key, { ...view, ...standing });
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    gateway.there.set(action.key, { ...view, ...action, phase: "Success", reason: "Applied" });
+    expect(await settle(outcome)).toMatchObject({ phase: "Success" });
+  });
+
+  it("says whose it is to ask again, where another device's was deleted, and sends nothing without a person", async () => {
+    await settle(page(gateway, new MemoryStore()).submission(action).submit());
+    const submission = page(gateway, new MemoryStore()).submission(action);
+    gateway.events = () => {
+      gateway.there.clear();
+      return stream("event: gone\ndata: {}\n\n");
+    };
+    await expect(settle(submission.watch())).rejects.toThrow("whoever submitted it");
+    await expect(settle(submission.submit())).rejects.toThrow("this page has not sent it");
+    expect(gateway.created).toEqual([action.key]);
+  });
+
   it("asks until another device has submitted it, and follows it to its outcome", async () => {
     const submission = page(gateway, new MemoryStore()).submission(action);
     const outcome = submission.watch();
