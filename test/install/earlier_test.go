@@ -19,12 +19,12 @@ func TestUpgradeFromARelease(t *testing.T) {
 	w.sh("kubectl apply --server-side -f " + release + "/install.yaml")
 	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests +
 		"; kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
-	// Something of the release that this one has no more, and something that is not ours.
+	// Something of the release that this one no longer has, and something that is not ours.
 	w.sh("kubectl create clusterrole taskonce-former --verb=get --resource=pods; kubectl label clusterrole taskonce-former app.kubernetes.io/name=taskonce")
 	w.sh("kubectl create configmap former -n taskonce-system; kubectl label configmap former -n taskonce-system app.kubernetes.io/name=taskonce")
 	w.sh("kubectl create clusterrole somebody-elses --verb=get --resource=pods")
 	w.upgrade("the manifest", "With the manifest")
-	w.follow("docs/upgrade.md", "What a release has no more")
+	w.follow("docs/upgrade.md", "Objects that a release no longer has")
 	if out := w.sh("kubectl get clusterroles,configmaps -o name -n taskonce-system"); strings.Contains(out, "former") || !strings.Contains(out, "somebody-elses") {
 		t.Errorf("removed too little, or too much: %s", out)
 	}

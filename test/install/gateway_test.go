@@ -36,7 +36,7 @@ func (w *world) gatewayByManifest() {
 	w.earlierBinding()
 	w.follow("docs/install.md", "The gateway with the manifest", "=tls.crt", "="+crt, "=tls.key", "="+key)
 	w.follow("docs/upgrade.md", "The gateway")
-	w.follow("docs/upgrade.md", "What a release has no more")
+	w.follow("docs/upgrade.md", "Objects that a release no longer has")
 	w.sh("kubectl get -f dist/gateway.yaml") // all of it is there still
 	d := w.door(crt, gatewayAccount)
 

@@ -39,7 +39,7 @@ func TestChart(t *testing.T) {
 	w.sh("helm install taskonce dist/chart -n taskonce-system --wait " + valuesForTests)
 	w.remembers(namespace)
 	w.sh("helm uninstall taskonce -n taskonce-system --wait")
-	w.follow("docs/uninstall.md", "The kinds")
+	w.follow("docs/uninstall.md", "The CRDs")
 	w.sh("kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
 }

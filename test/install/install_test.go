@@ -32,7 +32,7 @@ func TestManifest(t *testing.T) {
 	w.follow("docs/install.md", "With one manifest")
 	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests)
 	w.follow("docs/install.md", "With one manifest")
-	if out := w.follow("docs/install.md", "Is it well?"); !strings.Contains(out, "taskonce-controller-manager-") {
+	if out := w.follow("docs/install.md", "Check the installation"); !strings.Contains(out, "taskonce-controller-manager-") {
 		t.Errorf("nobody leads: %s", out)
 	}
 	namespace := w.mainJob(nil)
