@@ -49,6 +49,6 @@ func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options
 		metrics.Registry.Register(&telemetry.Standing{
 			Cache: mgr.GetCache(), Usage: submissions.Usage, Left: submissions.Left, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
 		}),
-		controller.FollowTemplates(context.Background(), mgr.GetCache()),
+		controller.FollowTemplates(context.Background(), mgr.GetCache(), submissions.Plans),
 	)
 }

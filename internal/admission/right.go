@@ -72,9 +72,13 @@ func rightsOf(template *v1alpha1.TaskTemplate) ([]right, error) {
 	return secretsIn(found, template.Namespace, field.NewPath("spec"), value), nil
 }
 
-// secretReferences are the fields that name a Secret: of ours, and of pods. The value is the field inside that holds the
-// name.
-var secretReferences = map[string]string{"secretKeyRef": "name", "secretRef": "name", "secret": "secretName"}
+// secretReferences are the fields that name a Secret: of ours, and of pods. The values are the fields inside that hold
+// the name.
+var secretReferences = map[string][]string{
+	"secretKeyRef": {"name"}, "secretRef": {"name"}, // ours, env, envFrom, volumes of many kinds
+	"secret":           {"secretName", "name"}, // a volume; a source of a projected one
+	"imagePullSecrets": {"name"}, "nodePublishSecretRef": {"name"}, "azureFile": {"secretName"},
+}
 
 func secretsIn(found []right, namespace string, path *field.Path, value any) []right {
 	switch value := value.(type) {
@@ -88,8 +92,10 @@ func secretsIn(found []right, namespace string, path *field.Path, value any) []r
 				continue // what a receiver is told is no reference
 			}
 			child := path.Child(name)
-			if secret := secretNamed(name, value[name]); secret != "" {
-				found = append(found, right{child, authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "get", Resource: "secrets", Name: secret}})
+			if secrets := secretsNamed(name, value[name]); len(secrets) > 0 {
+				for _, secret := range secrets {
+					found = append(found, right{child, authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "get", Resource: "secrets", Name: secret}})
+				}
 			} else {
 				found = secretsIn(found, namespace, child, value[name])
 			}
@@ -98,12 +104,19 @@ func secretsIn(found []right, namespace string, path *field.Path, value any) []r
 	return found
 }
 
-func secretNamed(reference string, value any) string {
-	inside, known := secretReferences[reference]
-	object, isObject := value.(map[string]any)
-	if !known || !isObject {
-		return ""
+// secretsNamed returns the Secrets that a reference, or a list of them, names.
+func secretsNamed(reference string, value any) (names []string) {
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value {
+			names = append(names, secretsNamed(reference, element)...)
+		}
+	case map[string]any:
+		for _, inside := range secretReferences[reference] {
+			if name, _ := value[inside].(string); name != "" {
+				names = append(names, name)
+			}
+		}
 	}
-	name, _ := object[inside].(string)
-	return name
+	return names
 }

@@ -158,6 +158,16 @@ var _ = Describe("A write to the API server", func() {
 		Expect(w.status("a").ResultDigest).NotTo(BeEmpty())
 	})
 
+	It("stores the phase without a result that the API server cannot read (hazard 26)", func() {
+		unreadable := effecttest.Applies(`{}`)
+		unreadable.Outcome.Result = []byte(`{"x": 1e400}`)
+		w.fake.On(1, unreadable)
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonApplied)
+		Expect(w.status("a").Result).To(BeNil())
+		Expect(w.status("a").ResultDigest).NotTo(BeEmpty())
+	})
+
 	It("stores the phase whatever the result's shape is", func() {
 		w.fake.On(1, effecttest.Applies(strings.Repeat("[", 8000)+strings.Repeat("]", 8000)))
 		w.run("a")

@@ -11,9 +11,9 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
-// FollowTemplates has the series of each template shown from the beginning, and dropped when it is deleted, on every
-// replica: each counts what it sees at admission.
-func FollowTemplates(ctx context.Context, templates cache.Cache) error {
+// FollowTemplates has the series of each template shown from the beginning, and dropped with its plan when it is deleted,
+// on every replica: each counts what it sees at admission, and compiles what it is asked about there.
+func FollowTemplates(ctx context.Context, templates cache.Cache, plans *Plans) error {
 	informer, err := templates.GetInformer(ctx, &v1alpha1.TaskTemplate{})
 	if err != nil {
 		return err
@@ -30,7 +30,12 @@ func FollowTemplates(ctx context.Context, templates cache.Cache) error {
 			if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 				object = unseen.Obj
 			}
-			if template, ok := object.(*v1alpha1.TaskTemplate); ok && !anyNamed(ctx, templates, template.Name) {
+			template, ok := object.(*v1alpha1.TaskTemplate)
+			if !ok {
+				return
+			}
+			plans.Forget(client.ObjectKeyFromObject(template))
+			if !anyNamed(ctx, templates, template.Name) {
 				telemetry.ForgetTemplate(template.Name)
 			}
 		},

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-
-	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 // Note stands in for a result that cannot be stored as it is.
@@ -24,13 +22,14 @@ type Note struct {
 }
 
 // StoreResult gives an outcome its result: raw as canonical JSON where it is JSON of at most MaxResultBytes, and
-// otherwise a Note. Nothing at all (an empty raw) leaves the outcome without a result.
+// otherwise a Note. Numbers that Kubernetes would round are strings in it; so the digest is that of what is stored.
+// Nothing at all (an empty raw) leaves the outcome without a result.
 func (o *Outcome) StoreResult(raw []byte, contentType string, truncated bool) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return
 	}
 	note := Note{Size: len(raw), ContentType: contentType, Truncated: truncated}
-	canonical, err := v1alpha1.CanonicalJSON(raw)
+	canonical, err := asStored(raw)
 	switch {
 	case truncated || len(canonical) > MaxResultBytes:
 		note.Note = "too large"

@@ -5,6 +5,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,12 +117,22 @@ func write(record *v1alpha1.TaskRecord, removeAt time.Time, put func(*v1alpha1.T
 	}
 	before := record.DeepCopy()
 	err := put(record)
-	if err == nil || (!apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err)) {
+	if !unreadable(err) && !tooLarge(err) {
 		return err
 	}
 	*record = *before
 	record.Spec.Action.Result = nil
 	return put(record)
+}
+
+// unreadable reports whether the API server refused what it was sent: by the rules of its kind, or because it cannot
+// decode it.
+func unreadable(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) }
+
+// tooLarge reports whether the API server or etcd does not take an object of this size. Of etcd's answer only the text
+// comes through.
+func tooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }
 
 func label(record *v1alpha1.TaskRecord, removeAt time.Time) {

@@ -209,6 +209,14 @@ func aSubmission(template string, phase v1alpha1.Phase, reason v1alpha1.Reason, 
 	return submission
 }
 
+// retried had failed, and goes on since a person decided so.
+func retried(submission v1alpha1.TaskSubmission, ago time.Duration) v1alpha1.TaskSubmission {
+	submission.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionReconciling, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-ago)),
+	}}
+	return submission
+}
+
 func closed() <-chan struct{} {
 	leads := make(chan struct{})
 	close(leads)
@@ -226,6 +234,7 @@ func standingOfAnything(t *testing.T) *Standing {
 		submissions: []v1alpha1.TaskSubmission{
 			aSubmission("charge", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown, time.Hour),
 			aSubmission("charge", v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting, time.Minute),
+			retried(aSubmission("charge", v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting, 7*24*time.Hour), time.Minute),
 			aSubmission("charge", v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval, 0),
 			aSubmission("charge", v1alpha1.PhasePending, "", 0),
 			aSubmission("invented-1", v1alpha1.PhasePending, v1alpha1.ReasonTemplateNotFound, 0),
@@ -257,7 +266,7 @@ taskonce_receiver_healthy{template="charge"} 1
 taskonce_submissions{phase="Pending",reason="Accepted",template="charge"} 1
 taskonce_submissions{phase="Pending",reason="AwaitingApproval",template="charge"} 1
 taskonce_submissions{phase="Pending",reason="TemplateNotFound",template="unknown"} 2
-taskonce_submissions{phase="Processing",reason="Executing",template="charge"} 1
+taskonce_submissions{phase="Processing",reason="Executing",template="charge"} 2
 taskonce_submissions{phase="Processing",reason="OutcomeUnknown",template="charge"} 1
 taskonce_submissions_awaiting_decision{reason="AwaitingApproval",template="charge"} 1
 taskonce_submissions_awaiting_decision{reason="AwaitingApproval",template="mail"} 0

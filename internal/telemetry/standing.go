@@ -27,7 +27,7 @@ var (
 		labelTemplate, "reason")
 
 	oldestNow = computed("taskonce_oldest_processing_age_seconds",
-		"For how long the submission has been Processing that was begun first. If it grows, look at that one: kubectl get tasksubmissions --field-selector=status.phase=Processing."+fromLeader,
+		"For how long the submission has been Processing, or gone on after a decision, that was begun first. If it grows, look at that one: kubectl get tasksubmissions --field-selector=status.phase=Processing."+fromLeader,
 		labelTemplate)
 
 	inFlightNow = computed("taskonce_attempts_in_flight",
@@ -196,8 +196,20 @@ func (c *census) count(submission *v1alpha1.TaskSubmission, now time.Time) {
 	}
 	of.standing[state]++
 	if state.Phase == v1alpha1.PhaseProcessing && status.StartedAt != nil {
-		of.oldest = max(of.oldest, now.Sub(status.StartedAt.Time))
+		of.oldest = max(of.oldest, now.Sub(underWaySince(status)))
 	}
+}
+
+// underWaySince is when a submission that is Processing was begun or, where a decision had it go on later, when that was:
+// the condition that says that it is not finished is there anew.
+func underWaySince(status *v1alpha1.TaskSubmissionStatus) time.Time {
+	since := status.StartedAt.Time
+	for _, unfinished := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
+		if c := meta.FindStatusCondition(status.Conditions, unfinished); c != nil && c.LastTransitionTime.After(since) {
+			since = c.LastTransitionTime.Time
+		}
+	}
+	return since
 }
 
 // ofProcess is what each replica tells of itself.

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/effect"
 )
 
 // answer is a full answer: its status, its headers, and its body up to the limit.
@@ -48,7 +50,7 @@ func (c *client) exchange(ctx context.Context, request *http.Request, w *way) (*
 	g := &gate{ctx: ctx, deadline: w.deadline, now: c.now, single: c.reused == nil}
 	defer g.close()
 	at := &stage{field: w.field}
-	if over(c.now(), w.deadline) {
+	if effect.Over(c.now(), w.deadline) {
 		return nil, explain(ctx, errTooLate, g, at)
 	}
 	response, err := c.roundTrip(request.WithContext(watch(ctx, g, at)), w, at)

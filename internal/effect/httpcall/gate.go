@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/effect"
 )
 
 var (
@@ -35,12 +37,6 @@ type gate struct {
 	refusal error
 }
 
-// over reports whether the deadline has passed, by the monotonic clock or by the wall clock: the first stands still
-// while a machine is suspended, the second can be set. A wrong "over" costs a retry; nothing was sent.
-func over(now, deadline time.Time) bool {
-	return !now.Before(deadline) || !now.Round(0).Before(deadline.Round(0))
-}
-
 // permit asks to write to conn. The clock is compared at each write, the first and those of a long body.
 func (g *gate) permit(conn *gatedConn) error {
 	g.mu.Lock()
@@ -62,7 +58,7 @@ func (g *gate) refuses(conn *gatedConn) error {
 		return context.Cause(g.ctx)
 	case g.single && g.holder != nil && g.holder != conn:
 		return errTwice
-	case over(g.now(), g.deadline):
+	case effect.Over(g.now(), g.deadline):
 		return errTooLate
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"net"
 	"testing"
 	"time"
-	"unsafe"
 )
 
 // stub is a connection whose writes do what they are told to.
@@ -101,30 +100,4 @@ func TestAConnectionThatNoGateStandsBefore(t *testing.T) {
 	if near, far := net.Pipe(); gated(near) != nil || gated(far) != nil || !g.close() {
 		t.Error("what cannot be watched is taken as sent")
 	}
-}
-
-func TestBothClocksCount(t *testing.T) {
-	begin := time.Now()
-	deadline := begin.Add(time.Minute)
-	for name, c := range map[string]struct {
-		now  time.Time
-		want bool
-	}{
-		"in time":                   {deadline.Add(-1), false},
-		"at the deadline":           {deadline, true},
-		"suspended, and woken late": {shiftWall(begin, time.Hour), true},
-		"late, with a wall clock that was set back": {shiftWall(deadline, -time.Hour), true},
-	} {
-		if got := over(c.now, deadline); got != c.want {
-			t.Errorf("%s: got %t", name, got)
-		}
-	}
-}
-
-// shiftWall moves the wall clock of a reading and leaves the monotonic one, as setting or suspending a machine does.
-// Package time has no way to say that: the seconds of the wall clock stand above the 30 bits of its nanoseconds.
-func shiftWall(reading time.Time, by time.Duration) time.Time {
-	wall := (*uint64)(unsafe.Pointer(&reading))
-	*wall += uint64(int64(by/time.Second) << 30)
-	return reading
 }

@@ -25,7 +25,7 @@ func (r *run) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outco
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return effect.Outcome{}, context.Cause(ctx)
 	}
-	if !time.Now().Before(attempt.Deadline) {
+	if effect.Over(time.Now(), attempt.Deadline) {
 		return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Message: "the deadline was over before the Job could be made"}, nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, attempt.Deadline)

@@ -83,7 +83,7 @@ func noLedger() error {
 
 // over reports whether the attempt's time has passed, so that nothing may be committed any more.
 func (t *transaction) over(attempt effect.Attempt) bool {
-	return !t.databases.now().Before(attempt.Deadline)
+	return effect.Over(t.databases.now(), attempt.Deadline)
 }
 
 // arguments evaluates the arguments of all statements, and then of the result.

@@ -132,16 +132,21 @@ func TestACommitThatIsRefused(t *testing.T) {
 // TestTheClockIsReadRightBeforeCommit: hazard 5.
 func TestTheClockIsReadRightBeforeCommit(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		attempt, asked := effecttest.NewAttempt(1), 0
-		w.databases.now = func() time.Time {
-			if asked++; asked > 2 { // before BEGIN, and for its limits
-				return attempt.Deadline
+		for name, late := range map[string]func(deadline time.Time) time.Time{
+			"stopped until the deadline": func(deadline time.Time) time.Time { return deadline },
+			"suspended with its machine": func(time.Time) time.Time { return effecttest.ShiftWall(time.Now(), time.Hour) },
+		} {
+			attempt, asked := effecttest.NewAttempt(1), 0
+			w.databases.now = func() time.Time {
+				if asked++; asked > 2 { // before BEGIN, and for its limits
+					return late(attempt.Deadline)
+				}
+				return time.Now()
 			}
-			return time.Now()
-		}
-		is(t, w.executed(w.compile(), attempt), notApplied, false, "before COMMIT")
-		if w.awards() != 0 || asked != 3 {
-			t.Errorf("%d awards; the clock was read %d times", w.awards(), asked)
+			is(t, w.executed(w.compile(), attempt), notApplied, false, "before COMMIT")
+			if w.awards() != 0 || asked != 3 {
+				t.Errorf("%s: %d awards; the clock was read %d times", name, w.awards(), asked)
+			}
 		}
 	})
 }
