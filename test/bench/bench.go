@@ -15,6 +15,8 @@ import (
 type section struct {
 	name    string
 	setting setting
+	// apart: it is measured only where it is named.
+	apart bool
 	// comparisons are measured in order.
 	comparisons func(Options) []comparison
 }
@@ -35,13 +37,23 @@ type side struct {
 // sections returns all of them.
 func sections() []section {
 	return []section{
-		rate(), gentle(), ways(), slow(), together(), webhook(), stampede(), peer(), history(), memory(),
+		rate(), gentle(), ways(), slow(), together(), webhook(), stampede(), peer(), history(), memory(), long(),
 	}
 }
 
 func names() (names []string) {
 	for _, s := range sections() {
 		names = append(names, s.name)
+	}
+	return names
+}
+
+// usual are the sections that are measured unless some are named.
+func usual() (names []string) {
+	for _, s := range sections() {
+		if !s.apart {
+			names = append(names, s.name)
+		}
 	}
 	return names
 }
@@ -56,16 +68,24 @@ func find(name string) *section {
 
 // Run measures, and returns what it has, also with an error: that it could not be done. What is wrong with what was
 // measured is in the results.
-func Run(ctx context.Context, options Options, progress io.Writer) (results report.Results, err error) {
-	results = report.Results{}
-	if options.Keep {
-		if results, err = report.Read(options.Dir); err != nil {
-			return report.Results{}, err
-		}
+func Run(ctx context.Context, options Options, progress io.Writer) (report.Results, error) {
+	return (&bench{options: options, progress: progress, open: open}).run(ctx)
+}
+
+// bench is a run.
+type bench struct {
+	options  Options
+	progress io.Writer
+	open     func(context.Context, setting, Options, io.Writer) (*world, error)
+	world    *world // of the last section; nil: of none yet
+}
+
+func (b *bench) run(ctx context.Context) (results report.Results, err error) {
+	if results, err = b.kept(); err != nil {
+		return report.Results{}, err
 	}
-	b := &bench{options: options, progress: progress}
 	defer func() { err = errors.Join(err, b.world.shut()) }()
-	for _, name := range options.Sections {
+	for _, name := range b.options.Sections {
 		if results[name] == nil {
 			results[name] = &report.Section{Name: name, Machine: machine()}
 		}
@@ -76,11 +96,18 @@ func Run(ctx context.Context, options Options, progress io.Writer) (results repo
 	return results, nil
 }
 
-// bench is a run.
-type bench struct {
-	options  Options
-	progress io.Writer
-	world    *world // of the last section; nil: of none yet
+// kept returns what need not be measured again: what the folder has, if the run goes on with it. Otherwise the folder
+// loses what it has of the sections that are measured, all of them before the first one: a run that is interrupted leaves
+// nothing old behind that the next one could take for its own.
+func (b *bench) kept() (report.Results, error) {
+	switch {
+	case b.options.Keep:
+		return report.Read(b.options.Dir)
+	case b.options.Dir != "":
+		return report.Results{}, report.Remove(b.options.Dir, b.options.Sections)
+	default:
+		return report.Results{}, nil
+	}
 }
 
 // measure measures what a section has not yet.
@@ -112,7 +139,7 @@ func (b *bench) enter(ctx context.Context, s setting) (err error) {
 			return err
 		}
 		fmt.Fprintln(b.progress, "Starting etcd, kube-apiserver and what else it needs …")
-		if b.world, err = open(ctx, s, b.options); err != nil {
+		if b.world, err = b.open(ctx, s, b.options, b.progress); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // small is too little to say how fast anything is, and enough to say what it costs.
 var small = Options{
-	Sections: names(), Pairs: 1, Submissions: 40, Gentle: 10, Each: 10, Waiting: 20, Work: 20, History: 300, Orphans: 10, Timeout: 10,
+	Sections: names(), Pairs: 1, Submissions: 40, Gentle: 10, Each: 10, Waiting: 20, Work: 20, Long: 20, History: 300, Orphans: 10, Timeout: 10,
 }
 
 // TestEverySectionMeasures runs all sections, and lets none be measured twice.

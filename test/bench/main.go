@@ -52,6 +52,7 @@ type Options struct {
 	Each        int    // of each way
 	Waiting     int    // how many wait when memory is measured
 	Work        int    // how many are carried out before memory is measured
+	Long        int    // how many are carried out in the long run before memory is measured
 	History     int    // how many have finished when an operator is started
 	Orphans     int    // how many were under way when an operator was killed
 	Timeout     int    // of their attempts, in seconds
@@ -64,8 +65,8 @@ var (
 		Sections: []string{report.SectionRate, report.SectionWays}, Pairs: 2, Submissions: 200, Each: 20,
 	}
 	full = Options{
-		Sections: names(), Pairs: 5, Submissions: 1000, Gentle: 100, Each: 100,
-		Waiting: 10_000, Work: 5_000, History: 100_000, Orphans: 1000, Timeout: 45, Rest: 130,
+		Sections: usual(), Pairs: 5, Submissions: 1000, Gentle: 100, Each: 100,
+		Waiting: 10_000, Work: 5_000, Long: 100_000, History: 100_000, Orphans: 1000, Timeout: 45, Rest: 130,
 	}
 )
 
@@ -73,7 +74,7 @@ var (
 func (o *Options) numbers() map[string]*int {
 	return map[string]*int{
 		"pairs": &o.Pairs, "submissions": &o.Submissions, "gentle": &o.Gentle, "each": &o.Each, "waiting": &o.Waiting,
-		"work": &o.Work, "history": &o.History, "orphans": &o.Orphans, "timeout": &o.Timeout, "rest": &o.Rest,
+		"work": &o.Work, "long": &o.Long, "history": &o.History, "orphans": &o.Orphans, "timeout": &o.Timeout, "rest": &o.Rest,
 	}
 }
 
@@ -84,6 +85,7 @@ var usages = map[string]string{
 	"each":        "how many of each way through the lifecycle",
 	"waiting":     "how many wait when memory is measured",
 	"work":        "how many are carried out before memory is measured",
+	"long":        "how many are carried out in section long before memory is measured",
 	"history":     "how many have finished when an operator is started",
 	"orphans":     "how many attempts were under way when an operator was killed",
 	"timeout":     "of those attempts, in seconds",
@@ -95,7 +97,7 @@ func parse(arguments []string, output io.Writer) (Options, error) {
 	flags.SetOutput(output)
 	given := full
 	isQuick := flags.Bool("quick", false, "measure rate and requests only, and less of both")
-	only := flags.String("only", "", "the sections, separated by commas: "+strings.Join(names(), ", "))
+	only := flags.String("only", "", "the sections, separated by commas, of "+strings.Join(names(), ", ")+"; left out, all but long")
 	flags.StringVar(&given.Dir, "dir", "", "keep the samples in this folder, one file for each section")
 	flags.BoolVar(&given.Keep, "keep", false, "measure only what the folder has not, so that a run can be interrupted")
 	flags.StringVar(&given.Profile, "profile", "", "take profiles of the API server and the manager in the first pair, into this folder")

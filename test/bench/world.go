@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ type setting struct {
 type world struct {
 	setting    setting
 	options    Options
+	progress   io.Writer
 	plane      *harness.ControlPlane
 	managers   []*harness.Process
 	kubeconfig string
@@ -58,8 +60,8 @@ type world struct {
 }
 
 // open brings everything up. What it returns must be shut, also on an error.
-func open(ctx context.Context, s setting, options Options) (w *world, err error) {
-	w = &world{setting: s, options: options}
+func open(ctx context.Context, s setting, options Options, progress io.Writer) (w *world, err error) {
+	w = &world{setting: s, options: options, progress: progress}
 	control := harness.Options{CRDs: true}
 	if s.jobs {
 		control.Controllers = []string{"job-controller"}

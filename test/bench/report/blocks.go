@@ -150,6 +150,9 @@ func (r Results) memory() block {
 		of := func(figure string) float64 { return r.Median(SectionMemory, state, Operator, Figure(figure)) }
 		b.add(state, mib(of(MemoryMiB)), mib(of(LiveMiB)), number(of(Objects)))
 	}
+	long := func(figure string) float64 { return r.Median(SectionLong, Worked, Operator, Figure(figure)) }
+	b.add("before a long run", mib(long(IdleMiB)), mib(long(IdleLiveMiB)), "")
+	b.add("after a long run", mib(long(MemoryMiB)), mib(long(LiveMiB)), number(long(Objects)))
 	return b
 }
 

@@ -93,7 +93,7 @@ func (r Results) Goals() []Goal {
 		atMost("memory of an operator that starts on what has finished", " MiB",
 			r.Median(SectionHistory, Finished, Operator, Figure(MemoryMiB)), r.Median(SectionHistory, Empty, Operator, Figure(MemoryMiB))*memoryMargin),
 		atMost(goalWorked, " MiB",
-			r.Median(SectionMemory, Worked, Operator, Figure(MemoryMiB)), r.Median(SectionMemory, Idle, Operator, Figure(MemoryMiB))*memoryMargin),
+			r.afterWork(MemoryMiB), r.beforeWork(MemoryMiB)*memoryMargin),
 		atMost(goalRecovery, " s", r.Median(SectionHistory, Lost, Operator, Figure(RecoverSeconds)), r.recoveryLimit()),
 		atMost("writes for a duplicate", "", r.Median(SectionWays, Again, Operator, Each(landed)), 0),
 		atLeast(goalStampede, "",

@@ -20,6 +20,7 @@ const (
 	SectionSlow     = "slow"     // a fast receiver beside a slow one
 	SectionStampede = "stampede" // duplicates of one key, beside others
 	SectionMemory   = "memory"   // of the operator: idle, with work, after work
+	SectionLong     = "long"     // memory of the operator before and after a long run
 	SectionHistory  = "history"  // starts on what has finished, and what a killed process left
 	SectionTogether = "together" // two active operators
 )
@@ -74,7 +75,7 @@ func Path(dir, section string) string { return filepath.Join(dir, section+".json
 func Read(dir string) (Results, error) {
 	results := Results{}
 	for _, name := range []string{
-		SectionRate, SectionGentle, SectionWays, SectionPeer, SectionWebhook, SectionSlow, SectionStampede, SectionMemory, SectionHistory, SectionTogether,
+		SectionRate, SectionGentle, SectionWays, SectionPeer, SectionWebhook, SectionSlow, SectionStampede, SectionMemory, SectionLong, SectionHistory, SectionTogether,
 	} {
 		section := &Section{}
 		text, err := os.ReadFile(Path(dir, name))
@@ -102,6 +103,16 @@ func (s *Section) Write(dir string) error {
 		return err
 	}
 	return os.WriteFile(Path(dir, s.Name), append(text, '\n'), 0o600)
+}
+
+// Remove removes sections from a folder, as far as it has them.
+func Remove(dir string, sections []string) (err error) {
+	for _, name := range sections {
+		if failed := os.Remove(Path(dir, name)); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // Of returns a comparison, which is added where it is missing.

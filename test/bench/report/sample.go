@@ -48,6 +48,8 @@ const (
 	RecordBytes     = "recordBytes"           // stored, as JSON
 	MemoryMiB       = "memoryMiB"             // resident, of the operator
 	LiveMiB         = "liveMiB"               // what the operator's heap holds
+	IdleMiB         = "idleMemoryMiB"         // resident, of the same operator before its work
+	IdleLiveMiB     = "idleLiveMiB"           // what its heap held then
 	ServerMiB       = "apiServerMiB"          // resident, of the API server
 	StoredBytes     = "etcdStoredBytes"       // what etcd has in use
 	SeededBytes     = "seededBytes"           // the JSON of the history

@@ -24,9 +24,8 @@ func (r Results) why(text string) string {
 	case goalUnseen:
 		return "The policies in the API server see them all the same: they say who may state on whose behalf a submission is. A kind without policies has none to pay for."
 	case goalWorked:
-		live := func(state string) string { return mib(r.Median(SectionMemory, state, Operator, Figure(LiveMiB))) }
 		return fmt.Sprintf("Resident memory is also what the Go runtime has not given back to the system: what the heap holds is %s after work, and %s when idle.",
-			live(Worked), live(Idle))
+			mib(r.afterWork(LiveMiB)), mib(r.beforeWork(LiveMiB)))
 	case goalJobs, goalJobsCPU:
 		one := func(side string) string {
 			return ms(r.Median(SectionPeer, AtOnce, side, func(s Sample) float64 { return CPUOf(APIServer)(s) / Each(landed)(s) }))
