@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
@@ -72,14 +74,31 @@ func bound(at time.Time) *metav1.Time {
 	return &metav1.Time{Time: at}
 }
 
+// anew returns what whoever submits says of a submission: what the API server and the operator wrote into it is left out.
+func anew(object *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
+	object = object.DeepCopy()
+	object.UID, object.ResourceVersion, object.Generation, object.ManagedFields = "", "", 0, nil
+	object.CreationTimestamp, object.DeletionTimestamp, object.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
+	object.Status = v1alpha1.TaskSubmissionStatus{}
+	return object
+}
+
 // complete checks an object, names it after its key where it has no name yet, and writes its parameters as the API
 // server will store them.
 func complete(object *v1alpha1.TaskSubmission) error {
 	if object.GenerateName != "" {
 		return errors.New("generateName would give the same action a new name each time: leave it out")
 	}
+	if object.Namespace != "" {
+		if err := namable("namespace", object.Namespace); err != nil {
+			return err
+		}
+	}
 	if object.Spec.TemplateRef.Name == "" {
 		return errors.New("the name of the template is missing")
+	}
+	if err := namable("template", object.Spec.TemplateRef.Name); err != nil {
+		return err
 	}
 	name, err := v1alpha1.NameForKey(object.Key())
 	switch {
@@ -100,6 +119,14 @@ func complete(object *v1alpha1.TaskSubmission) error {
 		return fmt.Errorf("parameters: %w", err)
 	}
 	object.Spec.Parameters.Raw = stored
+	return nil
+}
+
+// namable says why something of a kind cannot have a name.
+func namable(kind, name string) error {
+	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
+		return fmt.Errorf("no %s has the name %q: %s", kind, name, strings.Join(wrong, "; "))
+	}
 	return nil
 }
 

@@ -26,6 +26,8 @@ type Client struct {
 
 	// OnRetry is called, where there is one, before each wait of that kind, with what went wrong.
 	OnRetry func(name string, err error)
+
+	watched bool // what leaves is noted
 }
 
 // Connect returns a Client of its own for a cluster. It asks the API server for nothing.
@@ -39,11 +41,11 @@ func Connect(config *rest.Config) (*Client, error) {
 	for _, kind := range []string{"TaskSubmission", "TaskTemplate"} {
 		mapper.Add(v1alpha1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	api, err := client.NewWithWatch(watched(config), client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, err
 	}
-	return &Client{API: api}, nil
+	return &Client{API: api, watched: true}, nil
 }
 
 // Prepare checks an action and returns its Submission, which is Idle. Nothing is sent. An error says what is wrong with
@@ -57,9 +59,10 @@ func (c *Client) Prepare(action Action) (*Submission, error) {
 }
 
 // PrepareObject does the same for a submission that is given as an object, such as one that was read from a manifest.
-// It may leave its name out where it has an idempotency key.
+// It may leave its name out where it has an idempotency key. What the API server and the operator say of one that is there
+// is not sent: one that was read from a cluster can be submitted to another.
 func (c *Client) PrepareObject(object *v1alpha1.TaskSubmission) (*Submission, error) {
-	object = object.DeepCopy()
+	object = anew(object)
 	if err := complete(object); err != nil {
 		return nil, err
 	}

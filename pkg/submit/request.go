@@ -23,25 +23,40 @@ type sent struct {
 }
 
 func (s *Submission) create(ctx context.Context) sent {
-	ctx, cancel := context.WithTimeout(ctx, s.client.requestTimeout())
-	defer cancel()
 	object := s.object.DeepCopy()
 	carryTrace(ctx, object)
-	if err := s.client.API.Create(ctx, object); err != nil {
+	err := s.client.request(ctx, func(ctx context.Context) error { return s.client.API.Create(ctx, object) })
+	if err != nil {
 		return sent{err: err}
 	}
 	return sent{object: object}
+}
+
+// request makes one request in the time that one has. Where it certainly never left this process, the error is an
+// *unsentError.
+func (c *Client) request(ctx context.Context, make func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
+	defer cancel()
+	ctx, left := c.departure(ctx)
+	err := make(ctx)
+	if err != nil && !left() {
+		return &unsentError{err}
+	}
+	return err
 }
 
 // doubtful reports whether the create may have landed although its answer is an error, or none. An AlreadyExists is
 // not: it says that this request created nothing.
 func (s sent) doubtful() bool {
 	var dial *net.OpError
+	var unsent *unsentError
 	switch code := codeOf(s.err); {
 	case code != 0:
 		return code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 	case errors.As(s.err, &dial) && dial.Op == "dial":
 		return false // there was no connection to send it over
+	case errors.As(s.err, &unsent):
+		return false
 	default:
 		return !s.refused()
 	}
@@ -72,10 +87,9 @@ func codeOf(err error) int {
 // read returns a submission as it is, or nil and why there is none to be shown: a NotFound, or that the API server
 // could not be asked.
 func (c *Client) read(ctx context.Context, named client.Object) (*v1alpha1.TaskSubmission, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
-	defer cancel()
 	found := &v1alpha1.TaskSubmission{}
-	if err := c.API.Get(ctx, client.ObjectKeyFromObject(named), found); err != nil {
+	err := c.request(ctx, func(ctx context.Context) error { return c.API.Get(ctx, client.ObjectKeyFromObject(named), found) })
+	if err != nil {
 		return nil, err
 	}
 	return found, nil

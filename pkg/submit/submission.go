@@ -2,6 +2,8 @@ package submit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -93,7 +95,7 @@ func (s *Submission) arrived() *Receipt {
 //   - *UnknownError: ctx ended, or a refusal came, while an answer was lost. Unknown: it may have been created.
 //
 // Whatever is in doubt is read back, and where it is not there it is sent again, until ctx ends: give it a deadline.
-// Where ctx ends and no answer is lost, it returns ctx's error, Idle. It may be called again in any state; when
+// Where ctx ends and no answer is lost, it returns ctx's error, with what the last try came to, Idle. It may be called again in any state; when
 // Submitted, it returns the same receipt.
 func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
 	s.submitting.Lock()
@@ -102,9 +104,10 @@ func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
 		return *receipt, nil
 	}
 	doubt := s.State() == Unknown
+	var last error
 	for pause := s.client.newPause(); ; {
-		if err := ctx.Err(); err != nil {
-			return Receipt{}, s.abort(doubt, context.Cause(ctx))
+		if ctx.Err() != nil {
+			return Receipt{}, s.abort(doubt, ended(ctx, last))
 		}
 		s.enter(Submitting)
 		sent := s.create(ctx)
@@ -120,8 +123,18 @@ func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
 		case sent.refused():
 			return Receipt{}, s.abort(doubt, &RefusedError{Name: s.object.Name, Err: sent.err})
 		}
+		last = sent.err
 		pause.wait(ctx, s.object, sent.err, err)
 	}
+}
+
+// ended is why ctx has, and what the last try until then came to.
+func ended(ctx context.Context, last error) error {
+	cause := context.Cause(ctx)
+	if last == nil || errors.Is(last, ctx.Err()) {
+		return cause // the last try says no more than that there was no time for it
+	}
+	return fmt.Errorf("%w; the last try: %w", cause, last)
 }
 
 // abort ends a Submit without an object to show. While an answer is lost, no later refusal says that it was not created.

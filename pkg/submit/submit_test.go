@@ -215,7 +215,7 @@ func TestARefusal(t *testing.T) {
 	w := newWorld(t)
 	for reason, edit := range map[string]func(*submit.Action){
 		"no such namespace": func(a *submit.Action) { a.Namespace = "nowhere" },
-		"invalid":           func(a *submit.Action) { a.Template = "No Such Name" },
+		"invalid":           func(a *submit.Action) { a.NotBefore, a.NotAfter = time.Unix(2, 0), time.Unix(1, 0) },
 	} {
 		s := w.prepare(w.client(nil), edit)
 		_, err := s.Submit(t.Context())
@@ -290,6 +290,73 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+// TestWhatNeverLeftIsNoDoubt: where a request fails on this side, as for want of credentials, nothing can have been created,
+// and why it fails is told in the end, too. Whether it left is known of a connection of the client's own.
+func TestWhatNeverLeftIsNoDoubt(t *testing.T) {
+	w := newWorld(t)
+	noCredentials := errors.New("getting credentials: exec: it failed")
+	for _, test := range []struct {
+		reason  string
+		network roundTrip
+		ours    bool
+		want    submit.State
+	}{
+		{"it never left", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, true, submit.Idle},
+		{"it left, and then there were none", func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				_, _ = cut(r, send)
+			}
+			return nil, noCredentials
+		}, true, submit.Unknown},
+		{"nobody took note", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, false, submit.Unknown},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := w.client(test.network)
+		if !test.ours {
+			c = &submit.Client{API: c.API, MaxDelay: c.MaxDelay}
+		}
+		c.OnRetry = func(string, error) { cancel() }
+		s := w.prepare(c)
+		_, err := s.Submit(ctx)
+		var unknown *submit.UnknownError
+		if s.State() != test.want || errors.As(err, &unknown) != (test.want == submit.Unknown) || !errors.Is(err, context.Canceled) || !errors.Is(err, noCredentials) {
+			t.Errorf("%s: %s, %v", test.reason, s.State(), err)
+		}
+	}
+}
+
+// TestWhatWasReadCanBeSubmitted: to another cluster, or after it was deleted. What was written into it there is not sent.
+func TestWhatWasReadCanBeSubmitted(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	there := w.submit(w.prepare(c)).Object
+	w.finish(there, v1alpha1.PhaseSuccess)
+	read := &v1alpha1.TaskSubmission{}
+	if err := w.api.Get(t.Context(), client.ObjectKeyFromObject(there), read); err != nil {
+		t.Fatal(err)
+	}
+	prepared := func() *submit.Submission {
+		s, err := c.PrepareObject(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if receipt := w.submit(prepared()); receipt.Answer != submit.Duplicate {
+		t.Errorf("while it is there: %s", receipt.Answer)
+	}
+	if err := w.api.Delete(t.Context(), read.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	s := prepared()
+	if sent := s.Object(); sent.UID != "" || !sent.CreationTimestamp.IsZero() || sent.ManagedFields != nil || sent.Status.Phase != "" {
+		t.Errorf("sent: %+v", sent)
+	}
+	if receipt := w.submit(s); receipt.Answer != submit.First || receipt.Object.UID == read.UID {
+		t.Errorf("after it was deleted: %s", receipt.Answer)
+	}
+}
+
 func TestDeletedBetweenTheRefusalAndTheLook(t *testing.T) {
 	w := newWorld(t)
 	there := w.submit(w.prepare(w.client(nil)))
@@ -312,6 +379,8 @@ func TestWhatIsWrongWithAnActionIsToldBeforeAnythingIsSent(t *testing.T) {
 	}{
 		"no key":         {submit.Action{Template: "t"}, "the key is empty"},
 		"no template":    {submit.Action{Key: "k"}, "template is missing"},
+		"no namespace":   {submit.Action{Namespace: "a/b", Key: "k", Template: "t"}, `no namespace has the name "a/b"`},
+		"no such name":   {submit.Action{Key: "k", Template: "No Such Name"}, `no template has the name "No Such Name"`},
 		"no object":      {submit.Action{Key: "k", Template: "t", Parameters: []int{1}}, "must be a JSON object"},
 		"no JSON":        {submit.Action{Key: "k", Template: "t", Parameters: func() {}}, "parameters: "},
 		"a large number": {submit.Action{Key: "k", Template: "t", Parameters: map[string]any{"n": uint64(1 << 63)}}, "write it as a string"},

@@ -18,11 +18,17 @@ import (
 // Wait submits the action where that has not been done, and returns its submission when it has finished: in phase
 // Success, or Failed (which is no error here). A *GoneError says that it was deleted first.
 func (s *Submission) Wait(ctx context.Context) (*v1alpha1.TaskSubmission, error) {
+	return s.Follow(ctx, finished)
+}
+
+// Follow submits the action where that has not been done, and follows its submission as Client.Follow does. Another one of
+// its name, after it was deleted, is not taken for it.
+func (s *Submission) Follow(ctx context.Context, enough func(*v1alpha1.TaskSubmission) bool) (*v1alpha1.TaskSubmission, error) {
 	receipt, err := s.Submit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.client.follow(ctx, client.ObjectKeyFromObject(s.object), receipt.Object, finished)
+	return s.client.follow(ctx, client.ObjectKeyFromObject(s.object), receipt.Object, enough)
 }
 
 // Wait returns the submission of a key when it has finished. It submits nothing: a *GoneError says that it is not
@@ -39,7 +45,7 @@ func finished(submission *v1alpha1.TaskSubmission) bool { return submission.Stat
 
 // Follow calls enough for a submission as it is and after each change, and returns it when that says true. It watches,
 // takes the watch up again where it is cut, and waits for an API server that cannot be asked. It returns ctx's error
-// when ctx ends, a *GoneError when the submission is deleted, and the API server's answer where that refuses to tell.
+// when ctx ends, with what the last try came to, a *GoneError when the submission is deleted, and the API server's answer where that refuses to tell.
 func (c *Client) Follow(ctx context.Context, name types.NamespacedName, enough func(*v1alpha1.TaskSubmission) bool) (*v1alpha1.TaskSubmission, error) {
 	return c.follow(ctx, name, nil, enough)
 }
@@ -57,7 +63,7 @@ func (c *Client) follow(ctx context.Context, name types.NamespacedName, last *v1
 		}
 		pause.wait(ctx, f.named, err)
 		if ctx.Err() != nil {
-			return f.last, context.Cause(ctx)
+			return f.last, ended(ctx, err)
 		}
 	}
 }
