@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(holdIn); dir != "" {
 		hold(dir)
 	}
+	if os.Getenv(drawIn) != "" {
+		draw()
+		return
+	}
 	os.Exit(m.Run())
 }
 
