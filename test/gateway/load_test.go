@@ -88,10 +88,10 @@ func (l *load) apply(writer http.ResponseWriter, request *http.Request) {
 	fmt.Fprintf(writer, `{"receipt": %d, "time": %d}`, rand.Int32(), n)
 }
 
-// arrive counts a caller in. The first gateway is killed when it has served somebody, and is being asked by many.
-func (l *load) arrive(gateway *front) {
-	asking := gateway.asking.Add(1)
-	if gateway == l.gateways[0] && gateway.served.Load() >= callers/20 && asking >= callers/20 {
+// strike kills the first gateway when it has served somebody, and is being asked by many. It is called whenever somebody
+// comes or goes: who has been served soon may never come back.
+func (l *load) strike(gateway *front) {
+	if gateway == l.gateways[0] && gateway.served.Load() >= callers/20 && gateway.asking.Load() >= callers/20 {
 		l.kill.Do(func() {
 			l.processes[0].Kill()
 			gateway.dead.Store(true)
@@ -108,7 +108,8 @@ func (l *load) call(caller int) {
 	for l.Context().Err() == nil {
 		gateway := l.gateways[rand.IntN(len(l.gateways))]
 		call := time.Since(l.begun)
-		l.arrive(gateway)
+		gateway.asking.Add(1)
+		l.strike(gateway)
 		status, body, header, err := l.ask(gateway.url, key, payload)
 		gateway.asking.Add(-1)
 		steps, final := l.told(key, payload, status, body, header, err)
@@ -116,6 +117,7 @@ func (l *load) call(caller int) {
 		if err == nil {
 			gateway.served.Add(1)
 		}
+		l.strike(gateway)
 		if final {
 			return
 		}

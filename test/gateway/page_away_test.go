@@ -86,9 +86,7 @@ func TestPageWhileTheAPIServerIsAway(t *testing.T) {
 	reach.cut()
 	cut := await("the line is cut", func(s shown) bool { return s.Trouble == "The API server does not answer." })
 	w.cancel("asks")
-	for w.phase("asks") != v1alpha1.PhaseFailed {
-		<-time.After(50 * time.Millisecond)
-	}
+	w.becomes("asks", "Failed", func(s v1alpha1.TaskSubmissionStatus) bool { return s.Phase == v1alpha1.PhaseFailed })
 	later := await("nothing is heard of it", func(s shown) bool { return s.Now.Sub(cut.Now) > 2*time.Second })
 	if !asks(later) || !later.AsOf.Equal(cut.AsOf) || !later.AsOf.Before(cut.Now) {
 		t.Errorf("as of %s, and before of %s, it shows %v", later.AsOf, cut.AsOf, names(later.Waiting.Items))

@@ -36,9 +36,7 @@ func TestStopping(t *testing.T) {
 	<-events
 	waiting := make(chan answered, 1)
 	go func() { waiting <- w.send(url, w.token, submits("second", "approved", with("Prefer", "wait=60"))) }()
-	for deadline := time.Now().Add(time.Minute); w.phase("second") == "" && time.Now().Before(deadline); {
-		<-time.After(10 * time.Millisecond)
-	}
+	w.becomes("second", "there", func(v1alpha1.TaskSubmissionStatus) bool { return true })
 	if err := process.Stop(time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -70,13 +68,19 @@ func TestPassThroughLendsNothing(t *testing.T) {
 	}
 }
 
-// phase is that of a submission; empty: there is none.
-func (w *world) phase(name string) v1alpha1.Phase {
+// becomes waits until a submission is there, and its status as wanted.
+func (w *world) becomes(name, what string, wanted func(v1alpha1.TaskSubmissionStatus) bool) {
+	w.Helper()
 	found := &v1alpha1.TaskSubmission{}
-	if w.admin.Get(w.Context(), key(w.namespace, name), found) != nil {
-		return ""
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+		err := w.admin.Get(w.Context(), key(w.namespace, name), found)
+		if err == nil && wanted(found.Status) {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.Fatalf("%s is not %s after a minute: %v: %+v", name, what, err, found.Status)
+		}
 	}
-	return found.Status.Phase
 }
 
 // TestOverTLS: what is served over TLS is measured, and no token is in the log.

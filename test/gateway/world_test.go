@@ -76,7 +76,7 @@ func (w *world) bind(role string, to rbacv1.Subject) {
 	})
 }
 
-// template makes one that calls the receiver at a path, and waits until it can be used.
+// template makes one that calls the receiver at a path. What is submitted before it is Ready waits for that.
 func (w *world) template(name, path string, edits ...func(*v1alpha1.TaskTemplateSpec)) {
 	w.Helper()
 	template := &v1alpha1.TaskTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
