@@ -22,7 +22,7 @@ func TestSubmitTellsWhatCameOfIt(t *testing.T) {
 	w.expect(4, "", "refused", "submit", "No Such Name", "--key", "a")
 	w.expect(2, "Failed/Rejected\n", "refused is Failed (Rejected): ", "submit", "refuses", "--key", "refused", "-p", "order=7", "--wait")
 	w.expect(3, "Processing/OutcomeUnknown\n", "kubectl taskonce explain lost -n "+w.namespace, "submit", "vanishes", "--key", "lost", "-p", "order=7", "--wait")
-	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=300ms")
+	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=3s")
 	w.expect(1, "", "timed out", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=100ms")
 	if n := w.effects(name); n != 1 {
 		t.Errorf("%d effects", n)
@@ -154,7 +154,7 @@ func TestWaitAndResult(t *testing.T) {
 
 	w.expect(0, "tasksubmission.taskonce.dev/done Success/Applied\n", "", "wait", "done")
 	w.expect(2, "done Success/Applied\n", "failed is Failed (Rejected)", "wait", "tasksubmission/done", "failed")
-	w.expect(3, "stopped Pending/TemplateSuspended\n", "stopped has not finished", "wait", "--all", "--timeout=1s")
+	w.expect(3, "stopped Pending/TemplateSuspended\n", "stopped has not finished", "wait", "--all", "--timeout=3s")
 	w.expect(0, "done Success/Applied\n", "", "wait", "--field-selector=spec.templateRef.name=works")
 	w.expect(1, "", `error: there is no submission "nobody"`, "wait", "nobody")
 	w.expect(1, "", "exactly one of these", "wait", "done", "--all")

@@ -162,7 +162,7 @@ apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
 metadata: {name: %s}
 spec:
-  effect: {http: {url: "http://%s%s", timeout: 2s}}
+  effect: {http: {url: "http://%s%s", timeout: 30s}}
 %s
 `, name, installation.receiver, path, strings.Join(more, "\n")), "apply", "-f", "-")
 	w.kubectl("wait", "--for=condition=Ready", "tasktemplate/"+name, "--timeout=30s")
