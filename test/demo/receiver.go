@@ -62,10 +62,10 @@ func (r *receiver) admin(ctx context.Context, what string) error {
 	return nil
 }
 
-// called waits until a call with this key is in the log.
-func (r *receiver) called(ctx context.Context, key string) error {
-	return until(ctx, "a call of the receiver", func(context.Context) (bool, error) {
+// called waits until so many calls with this key are in the log.
+func (r *receiver) called(ctx context.Context, key string, times int) error {
+	return until(ctx, fmt.Sprintf("call %d of the receiver", times), func(context.Context) (bool, error) {
 		entries, err := ledger.Read(r.ledger)
-		return len(ledger.Select(entries, ledger.Call, key)) > 0, err
+		return len(ledger.Select(entries, ledger.Call, key)) >= times, err
 	})
 }

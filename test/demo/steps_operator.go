@@ -33,7 +33,7 @@ func killed() step {
 			if err := s.submit(ctx, submission); err != nil {
 				return err
 			}
-			if err := s.receiver.called(ctx, downstreamKey(s.namespace, submission.Name)); err != nil {
+			if err := s.receiver.called(ctx, downstreamKey(s.namespace, submission.Name), 1); err != nil {
 				return err
 			}
 			s.manager.Kill()
@@ -41,7 +41,9 @@ func killed() step {
 			return s.manager.start(ctx)
 		},
 		play: func(ctx context.Context, s *stage) error {
-			pass(ctx, heldFor)
+			if err := s.hold(ctx, downstreamKey(s.namespace, submission.Name)); err != nil {
+				return err
+			}
 			if err := s.receiver.release(ctx); err != nil {
 				return err
 			}
@@ -56,6 +58,15 @@ func killed() step {
 			}
 		},
 	}
+}
+
+// hold returns when the call is to be let go: after a time, or, where the operator has a fault, when it has called again.
+func (s *stage) hold(ctx context.Context, key string) error {
+	if s.manager.fault != "" {
+		return s.receiver.called(ctx, key, 2)
+	}
+	pass(ctx, heldFor)
+	return nil
 }
 
 // saysWhatToDo looks for a way out in the message: the kind to create, and the actions to choose from.
