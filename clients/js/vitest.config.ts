@@ -1,3 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ test: { include: ["test/*.test.ts"] } });
+// What a test waits for comes within milliseconds; a machine may be busy.
+export default defineConfig({ test: { include: ["test/*.test.ts"], testTimeout: 60_000 } });

@@ -58,3 +58,24 @@ func TestPreferredWait(t *testing.T) {
 		}
 	}
 }
+
+func TestHowLongAnAnswerWaits(t *testing.T) {
+	g := &Gateway{DefaultWait: 10 * time.Second, MaxWait: time.Minute}
+	for _, test := range []struct {
+		header string
+		first  bool
+		wait   time.Duration
+	}{
+		{"", true, 10 * time.Second},
+		{"", false, 0},
+		{"wait=0", true, 0},
+		{"wait=30", true, 30 * time.Second},
+		{"wait=30", false, 30 * time.Second},
+		{"wait=61", true, time.Minute},
+		{"wait=3600", false, time.Minute},
+	} {
+		if wait, stated := g.waitOf(test.header, test.first); wait != test.wait || stated != (test.header != "") {
+			t.Errorf("%q, first: %t: %s, %t", test.header, test.first, wait, stated)
+		}
+	}
+}

@@ -58,6 +58,17 @@ func TestMadeUpTokensShareALimit(t *testing.T) {
 	}
 }
 
+// TestATokenThatIsAcceptedNoMoreIsAStrangers: it was revoked, or has expired.
+func TestATokenThatIsAcceptedNoMoreIsAStrangers(t *testing.T) {
+	all := newStrangers(rate.Every(time.Hour), 1)
+	request := httptest.NewRequest(http.MethodGet, "/v1/", http.NoBody)
+	all.learn(request, "a", http.StatusOK)
+	all.learn(request, "a", http.StatusUnauthorized)
+	if all.admit(request, "a") {
+		t.Error("it is asked about without a limit, for ever")
+	}
+}
+
 // TestABadRequestVouchesForNoToken: it is refused before the API server has seen the token.
 func TestABadRequestVouchesForNoToken(t *testing.T) {
 	all := newStrangers(rate.Every(time.Hour), 1)

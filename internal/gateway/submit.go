@@ -104,13 +104,7 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 			return nil, wrong // the outcome is not told to whoever knows the key
 		}
 	}
-	wait, stated := preferredWait(prefer)
-	switch {
-	case !stated && first:
-		wait = g.DefaultWait
-	case stated:
-		wait = min(wait, g.MaxWait)
-	}
+	wait, stated := g.waitOf(prefer, first)
 	object := g.await(ctx, receipt.Object, wait)
 	if owner(object) != owner(receipt.Object) {
 		if wrong := g.tellable(ctx, object); wrong != nil {
@@ -122,6 +116,18 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 		out.Applied = "wait=" + strconv.Itoa(int(wait/time.Second))
 	}
 	return out, wrong
+}
+
+// waitOf is how long an answer waits for the outcome, and whether the request says so.
+func (g *Gateway) waitOf(prefer string, first bool) (wait time.Duration, stated bool) {
+	wait, stated = preferredWait(prefer)
+	switch {
+	case stated:
+		wait = min(wait, g.MaxWait)
+	case first:
+		wait = g.DefaultWait
+	}
+	return wait, stated
 }
 
 // tellable returns nil where a caller may read what is submitted already: a refusal of that is none to submit it.

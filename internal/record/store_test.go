@@ -61,6 +61,15 @@ var _ = Describe("The store", func() {
 		Expect(errors.As(err, &collision)).To(BeTrue(), "%v", err)
 	})
 
+	It("finds the record of a name, and takes no claim for one", func() {
+		created := w.create("a", claiming(begun()))
+		claim, err := w.store.CreateClaim(ctx, created)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.store.Named(ctx, w.namespace, created.Name)).To(HaveField("UID", created.UID))
+		Expect(w.store.Named(ctx, w.namespace, claim.Name)).To(BeNil())
+		Expect(w.store.Named(ctx, w.namespace, "missing")).To(BeNil())
+	})
+
 	It("labels a record with when it is due", func() {
 		created := w.create("a", begun())
 		due, ok := lifecycle.Due(created.Spec.Action)

@@ -107,14 +107,20 @@ func (c *Client) newPause() *pause {
 	return &pause{client: c, backoff: wait.Backoff{Duration: min(firstDelay, c.maxDelay()), Factor: 2, Jitter: 0.5, Steps: 1 << 20, Cap: c.maxDelay()}}
 }
 
-// wait returns when it is time for another request, or when ctx ends. What the API server asked for is never undercut.
-func (p *pause) wait(ctx context.Context, named client.Object, errs ...error) {
+// next is how long to wait now. What the API server asked for is never undercut.
+func (p *pause) next(errs ...error) time.Duration {
 	delay := p.backoff.Step()
 	for _, err := range errs {
 		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 			delay = max(delay, time.Duration(seconds)*time.Second)
 		}
 	}
+	return delay
+}
+
+// wait returns when it is time for another request, or when ctx ends.
+func (p *pause) wait(ctx context.Context, named client.Object, errs ...error) {
+	delay := p.next(errs...)
 	if err := errors.Join(errs...); err != nil && p.client.OnRetry != nil {
 		p.client.OnRetry(named.GetName(), err)
 	}

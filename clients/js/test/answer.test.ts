@@ -55,6 +55,11 @@ describe("every answer of the gateway is understood", () => {
     expect(await read(new Response("", { status: 503, headers: { "Retry-After": retryAfter } }))).toEqual({ is: "lost", after });
   });
 
+  it.each([408, 500, 599])("a request that was cut off may have arrived, whoever says so: %i", async (status) => {
+    const body = { type: "https://taskonce.dev/problems/invalid-request", title: "The request took too long", status };
+    expect(await read(new Response(JSON.stringify(body), { status }))).toEqual({ is: "lost", after: 0 });
+  });
+
   it("takes what failed by its own input for there", async () => {
     const failed = answers.find(({ status }) => status === 424)?.body as { submission: unknown };
     const body = { ...failed, type: "https://taskonce.dev/problems/invalid-parameters" };

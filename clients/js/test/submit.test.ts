@@ -2,6 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ActionError, type Client, type ClientOptions, GoneError, MemoryStore, OtherActionError, RefusedError, type State, StorageError, type Submission, UnknownError } from "../src/index.js";
 import { action, FakeGateway, type Fault, faults, page } from "./gateway.js";
 
+/** vi.waitFor counts in real time. */
+const patience = 30_000;
+
 let gateway: FakeGateway;
 let store: MemoryStore;
 const pages: Client[] = [];
@@ -365,7 +368,7 @@ describe("two users of one browser", () => {
     const other = page(gateway, store, { user });
     pages.push(other);
     expect([other.kept(), other.submission(action).state]).toEqual([[], "idle"]);
-    await vi.waitFor(() => expect(ann.state).toBe("unknown"));
+    await vi.waitFor(() => expect(ann.state).toBe("unknown"), patience);
     await settle(ann.submit());
     other.submission(action).forget();
     other.forgetAll();
@@ -392,10 +395,10 @@ describe("two tabs", () => {
     const [one, two] = [open(), open()];
     const leave = new AbortController();
     const done = one.submit({ signal: leave.signal }).catch(() => {});
-    await vi.waitFor(() => expect(two.state).toBe("submitting"));
+    await vi.waitFor(() => expect(two.state).toBe("submitting"), patience);
     await two.submit();
     expect(gateway.methods()).toBe("POST GET");
-    await vi.waitFor(() => expect(one.state).toBe("submitted"));
+    await vi.waitFor(() => expect(one.state).toBe("submitted"), patience);
     leave.abort();
     await done;
   });

@@ -20,7 +20,7 @@ func TestWhichAddressesAreDialled(t *testing.T) {
 		"0.0.0.0": "--allow-loopback-receivers", "0.1.2.3": "--allow-loopback-receivers", "::": "--allow-loopback-receivers",
 		"169.254.169.254": "--allow-link-local-receivers", "fe80::1%eth0": "--allow-link-local-receivers",
 		"::ffff:169.254.169.254": "--allow-link-local-receivers", "64:ff9b::a9fe:a9fe": "--allow-link-local-receivers",
-		"fd00:ec2::254": "--allow-link-local-receivers", "100.100.100.200": "--allow-link-local-receivers",
+		"fd00:ec2::254": "--allow-link-local-receivers", "fd00:ec2::254%eth0": "--allow-link-local-receivers", "100.100.100.200": "--allow-link-local-receivers",
 		"::ffff:0:7f00:1": "--allow-loopback-receivers", "::7f00:1": "--allow-loopback-receivers", "2002:7f00:1::1": "--allow-loopback-receivers",
 		"64:ff9b:1::7f00:1": "--allow-loopback-receivers", "2001::80ff:fffe": "--allow-loopback-receivers", "2001:db8::5efe:127.0.0.1": "--allow-loopback-receivers",
 		"2001:db8::200:5efe:127.0.0.1": "--allow-loopback-receivers", "2002:a9fe:a9fe::": "--allow-link-local-receivers", "fe80::5efe:10.0.0.1": "--allow-link-local-receivers",

@@ -120,6 +120,7 @@ func TestPoll(t *testing.T) {
 			one := compiled(t, local(), post(r.url(), valueHeader("X-Tenant", "a"), valueHeader("Content-Type", "text/x"), idempotent))
 			attempt := effecttest.NewAttempt(1)
 			attempt.Location = r.url() + "/jobs/7"
+			attempt.Traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 			outcome, err := one.Poll(t.Context(), attempt)
 			if err != nil || outcome.Kind != c.want || string(outcome.Result) != c.result || strings.TrimPrefix(outcome.Location, r.url()) != c.path {
 				t.Errorf("%s: got %+v and %v, want %s", c.reason, outcome, err, c.want)
@@ -128,7 +129,8 @@ func TestPoll(t *testing.T) {
 				t.Error(err)
 			}
 			request := r.all()[0]
-			if request.Method != "GET" || request.RequestURI != "/jobs/7" || request.Header.Get("X-Tenant") != "a" || request.Header.Get("Content-Type") != "" || request.Header.Get("Idempotency-Key") != "" {
+			if request.Method != "GET" || request.RequestURI != "/jobs/7" || request.Header.Get("X-Tenant") != "a" || request.Header.Get("Content-Type") != "" || request.Header.Get("Idempotency-Key") != "" ||
+				request.Header.Get("Traceparent") != attempt.Traceparent {
 				t.Errorf("got %s %s with %v", request.Method, request.RequestURI, request.Header)
 			}
 		})
