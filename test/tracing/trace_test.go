@@ -17,7 +17,7 @@ import (
 // child of the client's span, and what the receiver hears names the span of the call.
 func TestOneTraceFromTheClientToTheReceiver(t *testing.T) {
 	w := newWorld(t)
-	w.asked("charge", "/drop/charges")
+	w.asked("charge", "/drop/charges", "30s")
 	ctx, client := w.inSpan(1)
 	w.submit(ctx, "order-1", "charge")
 	w.stands("order-1", v1alpha1.ReasonVerifiedApplied)
@@ -52,7 +52,7 @@ func TestOneTraceFromTheClientToTheReceiver(t *testing.T) {
 // TestDuplicateIsItsOwnClients: a retry has a trace of its own, of which only its admission is part.
 func TestDuplicateIsItsOwnClients(t *testing.T) {
 	w := newWorld(t)
-	w.asked("charge", "/plain/charges")
+	w.asked("charge", "/plain/charges", "30s")
 	ctx, first := w.inSpan(2)
 	w.submit(ctx, "order-2", "charge")
 	w.stands("order-2", v1alpha1.ReasonApplied)
@@ -75,7 +75,7 @@ func TestDuplicateIsItsOwnClients(t *testing.T) {
 // TestTraceWithoutAClientBeginsAtAdmission: whoever sends none has one all the same.
 func TestTraceWithoutAClientBeginsAtAdmission(t *testing.T) {
 	w := newWorld(t)
-	w.asked("charge", "/plain/charges")
+	w.asked("charge", "/plain/charges", "30s")
 	w.submit(t.Context(), "order-3", "charge")
 	w.stands("order-3", v1alpha1.ReasonApplied)
 	spans := w.spans("order-3", map[string]int{"admit submission": 1, "write record": 2, "execute effect": 1, "write status": 1})
@@ -97,11 +97,12 @@ func TestTraceWithoutAClientBeginsAtAdmission(t *testing.T) {
 // with the trace that the record keeps.
 func TestTraceGoesOnAfterAKill(t *testing.T) {
 	w := newWorld(t)
-	w.asked("charge", "/hold/charges")
+	w.asked("charge", "/hold/charges", "10s")
 	ctx, client := w.inSpan(4)
 	w.submit(ctx, "order-4", "charge")
 	w.eventually("the call", func() bool { return len(w.logged(ledger.Call, "order-4")) > 0 })
-	w.eventually("the spans so far", func() bool { return len(w.traced("order-4")) >= 2 }) // admission and the record
+	w.eventually("the spans so far", func() bool { return len(w.traced("order-4")) >= 2 })                                  // admission and the record
+	w.eventually("its status to say so", func() bool { return w.get("order-4").Status.Reason == v1alpha1.ReasonExecuting }) // else the next one tries to create the record
 	installation.manager.Kill()
 	w.release()
 	w.eventually("the effect", func() bool { return len(w.logged(ledger.Effect, "order-4")) > 0 })
@@ -146,7 +147,7 @@ effect:
 func TestPluginContinuesItsCallersTrace(t *testing.T) {
 	const caller = "00-c6000000000000000000000000000001-c600000000000002-01"
 	w := newWorld(t)
-	w.asked("charge", "/plain/charges")
+	w.asked("charge", "/plain/charges", "30s")
 	w.plugin([]string{"TRACEPARENT=" + caller}, "submit", "charge", "--key=order-6", "--wait")
 	if got := w.get("order-6").Annotations[v1alpha1.AnnotationTraceparent]; got != caller {
 		t.Errorf("the submission carries %q", got)
