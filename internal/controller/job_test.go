@@ -104,7 +104,7 @@ var _ = Describe("An action that is a Job", func() {
 	It("asks a person when activeDeadlineSeconds was over", func() {
 		w := newWorld()
 		j, _ := w.newRunningJob(listing(3), func(spec *v1alpha1.TaskTemplateSpec) {
-			spec.Effect.Job.Template.Spec.ActiveDeadlineSeconds = ptr.To[int64](1)
+			spec.Effect.Job.Template.Spec.ActiveDeadlineSeconds = ptr.To[int64](5) // within which its pod is met
 		})
 		w.afterEnd(1, "a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
