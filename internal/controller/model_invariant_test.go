@@ -76,9 +76,15 @@ func (w *world) checkSubmission(name string, s *v1alpha1.TaskSubmission) {
 		w.violate("I5: %s says Success, and there was no effect", name)
 	case s.Status.Phase == v1alpha1.PhaseSuccess && first != nil && first.Spec.Action.PayloadDigest != w.payloadOf(name):
 		w.violate("I6: %s asks for something else than the record of its key, and says Success", name)
-	case s.Status.Phase == v1alpha1.PhaseFailed && s.Status.Reason != v1alpha1.ReasonKeyReused && !other && (w.effects(name) > 0 || w.mayHappen(name)):
+	case s.Status.Phase == v1alpha1.PhaseFailed && s.Status.Reason != v1alpha1.ReasonKeyReused && !other && !w.reopened(name) && (w.effects(name) > 0 || w.mayHappen(name)):
 		w.violate("I5: %s says Failed/%s, and the effect happened or may still happen", name, s.Status.Reason)
 	}
+}
+
+// reopened reports whether a Retry has opened the record of a key again. Its status says Failed until somebody projects it.
+func (w *world) reopened(name string) bool {
+	r := w.recordOf(name)
+	return r != nil && r.Spec.Action.Retries > 0 && r.Spec.Action.Phase != v1alpha1.PhaseFailed
 }
 
 func (w *world) payloadOf(name string) string { return w.objects["submission/"+name].payload }

@@ -53,6 +53,10 @@ var quick = []proof{
 		budget: budget{Refuse: 1},
 	}, 4080},
 	{scenario{
+		name: "two operators, refused and retried", processes: 2, refuses: forGood,
+		budget: budget{Refuse: 1, Retry: 1},
+	}, 4730},
+	{scenario{
 		name: "two operators, two keys and one business key", processes: 2, keys: 2, businessKey: true,
 	}, 27999},
 	{scenario{

@@ -27,7 +27,7 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	if apierrors.IsConflict(err) && status.Phase.Terminal() && subject.record.Object != nil {
 		// Whoever was first may have taken the submission out of the cache with another verdict, and then nothing
 		// brings us back: the record's word is written over it now.
-		updated, err = r.overwriteStatus(ctx, updated)
+		updated, err = r.overwriteStatus(ctx, subject, updated, err)
 	}
 	endOfWrite(span, err)
 	if err != nil {
@@ -46,14 +46,24 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	return nil
 }
 
-// overwriteStatus writes a status over whatever a live read finds.
-func (r *Submissions) overwriteStatus(ctx context.Context, wanted *v1alpha1.TaskSubmission) (*v1alpha1.TaskSubmission, error) {
+// overwriteStatus writes a status over whatever a live read finds, or returns the conflict where the record has moved on:
+// a Retry may have opened it again, and it may have succeeded (I5). Whoever moved it projects it. The record is read after
+// the submission, so that what is projected of it meanwhile meets this write.
+func (r *Submissions) overwriteStatus(ctx context.Context, subject *subject, wanted *v1alpha1.TaskSubmission, conflict error) (*v1alpha1.TaskSubmission, error) {
 	live := &v1alpha1.TaskSubmission{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live); err != nil {
 		return wanted, err
 	}
 	if live.UID != wanted.UID {
 		return wanted, nil // another one of the same name: this one needs no status any more
+	}
+	projected := subject.record.Object
+	record, err := r.Records.Named(ctx, projected.Namespace, projected.Name)
+	if err != nil {
+		return wanted, err
+	}
+	if record == nil || record.UID != projected.UID || record.ResourceVersion != projected.ResourceVersion {
+		return wanted, conflict
 	}
 	live.Status = wanted.Status
 	return live, r.Client.Status().Update(ctx, live)
