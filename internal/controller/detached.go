@@ -27,9 +27,10 @@ func holds(subject *subject) bool {
 	return subject.record.Object != nil && lifecycle.Holds(subject.record.Object.Spec.Action)
 }
 
-// runs reports whether what the current attempt started goes on, as far as was told.
+// runs reports whether what the current attempt started goes on, as far as was told: also where a person was asked, who
+// must not say what came of it before its end.
 func (r *Submissions) runs(subject *subject) bool {
-	if subject.plan == nil || !holds(subject) {
+	if subject.plan == nil || subject.record.Object == nil || !lifecycle.Follows(subject.record.Object.Spec.Action) {
 		return false
 	}
 	follower, ok := subject.plan.Effect.(effect.Follower)

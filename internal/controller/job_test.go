@@ -176,4 +176,18 @@ var _ = Describe("An action that is a Job", func() {
 		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonVerifiedApplied)
 		Expect(j.ran()).To(Equal(1))
 	})
+
+	It("is waited for longer than stuckAfter, and not to be confirmed meanwhile, where the template leaves outcomes to a person", func() {
+		w := newWorld()
+		j, release := w.newRunningJob(byHand)
+		w.after(6*time.Minute, "a")
+		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonInProgress)
+		decision := w.decide(v1alpha1.DecisionConfirmNotApplied, "a")
+		w.run("a")
+		w.expectDecision(decision, v1alpha1.DecisionRefused)
+		release()
+		w.afterEnd(1, "a")
+		w.expect("a", v1alpha1.PhaseSuccess, v1alpha1.ReasonVerifiedApplied)
+		Expect(j.ran()).To(Equal(1))
+	})
 })

@@ -45,10 +45,14 @@ func goingOn(action *v1alpha1.Action) v1alpha1.Reason {
 	return v1alpha1.ReasonRetrying
 }
 
+// Follows reports whether what the attempt of an action started can be followed: its end is told.
+func Follows(action *v1alpha1.Action) bool {
+	attempt := &action.Attempt
+	return action.Unsettled && attempt.Job > 0 && attempt.Location != "" && !attempt.Open() && !attempt.Finished
+}
+
 // Holds reports whether an action holds its place in the limits without being in flight: what its attempt started goes
 // on, as far as is known.
 func Holds(action *v1alpha1.Action) bool {
-	attempt := &action.Attempt
-	return action.Unsettled && action.Reason != v1alpha1.ReasonOutcomeUnknown &&
-		attempt.Job > 0 && attempt.Location != "" && !attempt.Open() && !attempt.Finished
+	return Follows(action) && action.Reason != v1alpha1.ReasonOutcomeUnknown
 }

@@ -108,6 +108,13 @@ func TestFollowADetachedAttempt(t *testing.T) {
 		{"and waited for, however long", seen(stuckOnce, detached, running, later(100*time.Hour)), "Wait", ""},
 		{"until it is told of", seen(stuckOnce, detached, late), "Check", ""},
 		{"an edited template can still read it", seen(stuckOnce, detached, wasEdited, late), "Check", ""},
+		{"mode Manual reads it all the same", seen(recorded(job(1), unknown, located), detached, manual, running, late), "Check", ""},
+		{"mode Manual waits for what runs", seen(stuckOnce, detached, manual, running, late), "Wait", ""},
+		{"mode Manual reads it when it is told of", seen(stuckOnce, detached, manual, late), "Check", ""},
+		{"mode Manual asks what was seen finished", seen(recorded(job(1), unknown, located, finished), detached, manual, replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "to a person"},
+		{"mode Manual makes nothing again that vanished", seen(recorded(job(1), accepted), detached, manual, replaySafe, checked(false, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
+		{"mode Manual repeats nothing that could not be read", seen(recorded(job(1), unknown, located, checks(1)), detached, manual, replaySafe), "Check", ""},
+		{"what runs cannot be confirmed, whatever was asked", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown)), detached, running, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Judge Refused", "still runs"},
 		{"what runs cannot be confirmed", seen(recorded(job(1), accepted), detached, running, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Judge Refused", "still runs"},
 		{"what is gone can", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown)), detached, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Store Failed/ConfirmedNotApplied, attempt 1 NotApplied", ""},
 		{"what was seen finished is not read again", seen(recorded(job(1), unknown, located, finished), detached), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "the Job failed"},
@@ -122,23 +129,23 @@ func TestARestoredAttemptHasNoJobHazard22(t *testing.T) {
 	}
 }
 
-func TestHolds(t *testing.T) {
+func TestWhatIsFollowedAndHolds(t *testing.T) {
 	for _, tt := range []struct {
-		reason string
-		given  Observation
-		want   bool
+		reason         string
+		given          Observation
+		follows, holds bool
 	}{
-		{"it runs", seen(recorded(job(1), accepted)), true},
-		{"it is read, after stuckAfter", seen(recorded(job(1), unknown, located)), true},
-		{"it was not made yet", seen(recorded(job(1))), false},
-		{"nobody knows whether it was made", seen(recorded(job(1), unknown)), false},
-		{"it was seen finished", seen(recorded(job(1), unknown, located, finished)), false},
-		{"a person is asked", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown))), false},
-		{"an attempt of another effect", seen(recorded(accepted)), false},
-		{"it ended", seen(recorded(job(1), located, hasSucceeded)), false},
+		{"it runs", seen(recorded(job(1), accepted)), true, true},
+		{"it is read, after stuckAfter", seen(recorded(job(1), unknown, located)), true, true},
+		{"it was not made yet", seen(recorded(job(1))), false, false},
+		{"nobody knows whether it was made", seen(recorded(job(1), unknown)), false, false},
+		{"it was seen finished", seen(recorded(job(1), unknown, located, finished)), false, false},
+		{"a person is asked", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown))), true, false},
+		{"an attempt of another effect", seen(recorded(accepted)), false, false},
+		{"it ended", seen(recorded(job(1), located, hasSucceeded)), false, false},
 	} {
-		if got := Holds(tt.given.action()); got != tt.want {
-			t.Errorf("%s: %t", tt.reason, got)
+		if follows, holds := Follows(tt.given.action()), Holds(tt.given.action()); follows != tt.follows || holds != tt.holds {
+			t.Errorf("%s: follows %t, holds %t", tt.reason, follows, holds)
 		}
 	}
 }

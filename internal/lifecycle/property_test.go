@@ -141,7 +141,7 @@ func (d dice) started(o *Observation) {
 	a.Doubt = o.action().Unsettled && d.chance(30)
 	if a.Outcome == v1alpha1.OutcomeInProgress || d.chance(30) {
 		a.Location = "k-a1"
-		o.Runs = Holds(o.action()) && d.chance(50)
+		o.Runs = Follows(o.action()) && d.chance(50)
 	}
 	a.Finished = !o.Runs && !a.Open() && a.Outcome != v1alpha1.OutcomeInProgress && d.chance(30)
 	if a.Finished {

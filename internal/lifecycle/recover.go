@@ -46,7 +46,7 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 func (o *Observation) asks(action *v1alpha1.Action) string {
 	policy := recovery(o)
 	switch {
-	case policy.Mode == v1alpha1.RecoveryManual:
+	case policy.Mode == v1alpha1.RecoveryManual && !o.readsWhatItStarted(action):
 		return "the template leaves unknown outcomes to a person"
 	case action.EffectDigest == "":
 		return "under which effect it was begun is not known any more"
@@ -76,9 +76,10 @@ func (o *Observation) readsWhatItStarted(action *v1alpha1.Action) bool {
 	return o.Template.Detached && action.Attempt.Job > 0 && !action.Attempt.Finished
 }
 
-// remembered reports whether sending the same key again is safe: now, and until the attempt's time-out is over.
+// remembered reports whether sending the same key again is safe, and not for a person to decide: now, and until the attempt's
+// time-out is over.
 func (o *Observation) remembered(action *v1alpha1.Action) bool {
-	if o.Template.Digest != action.EffectDigest {
+	if o.Template.Digest != action.EffectDigest || recovery(o).Mode == v1alpha1.RecoveryManual {
 		return false
 	}
 	return o.Template.ReplaySafe && action.StartedAt != nil && o.Now.Add(o.Template.Timeout).Sub(action.StartedAt.Time) < o.Template.RemembersFor
