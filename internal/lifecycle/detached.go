@@ -5,13 +5,15 @@ import (
 )
 
 // nameStarted gives an attempt of a detached effect the name of what it starts. Until that was seen finished the name stays,
-// so that the API server refuses the second one; only then does the number grow, to the attempt's own.
+// so that the API server refuses the second one; only then does the number grow, to the attempt's own. What was let go under a
+// name, and was not seen to finish, may have been deleted: the next of that name says nothing of it.
 func nameStarted(o *Observation, action *v1alpha1.Action, next *v1alpha1.Attempt) {
 	last := &action.Attempt
 	switch {
 	case !o.Template.Detached:
 	case last.Job > 0 && !last.Finished:
-		next.Job, next.Location, next.Doubt = last.Job, last.Location, last.Doubt
+		next.Job, next.Location = last.Job, last.Location
+		next.Doubt = last.Doubt || last.Location != "" && action.Unsettled
 	default:
 		next.Job, next.Doubt = next.Number, action.Unsettled
 	}

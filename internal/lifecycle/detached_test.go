@@ -41,6 +41,7 @@ func TestTheNameStaysUntilTheJobWasSeenFinishedHazard14(t *testing.T) {
 		{"what was never sent keeps its name", seen(recorded(job(1), retrying), detached), v1alpha1.Attempt{Number: 2, Job: 1}},
 		{"what was refused, after a create whose answer was lost, keeps its name", seen(recorded(job(1), number(2), retrying), detached), v1alpha1.Attempt{Number: 3, Job: 1}},
 		{"where it was seen, that stays known", seen(recorded(job(1), retrying, located, doubtful), detached), v1alpha1.Attempt{Number: 2, Job: 1, Location: "k-a1", Doubt: true}},
+		{"it was let go and vanished: another of its name settles nothing", seen(recorded(job(1), unknown, located, checks(1)), detached, replaySafe), v1alpha1.Attempt{Number: 2, Job: 1, Location: "k-a1", Doubt: true}},
 		{"it was seen finished, so the next one has another", seen(recorded(job(1), retrying, located, finished), detached), v1alpha1.Attempt{Number: 2, Job: 2}},
 		{"its outcome is in doubt, and the next one settles nothing", seen(recorded(job(1), unknown, located, finished), detached, replaySafe), v1alpha1.Attempt{Number: 2, Job: 2, Doubt: true}},
 		{"what it was is not known", seen(recorded(unknown), detached, replaySafe, func(o *Observation) { o.Template.Verifies = false }), v1alpha1.Attempt{Number: 2, Job: 2, Doubt: true}},
@@ -52,6 +53,22 @@ func TestTheNameStaysUntilTheJobWasSeenFinishedHazard14(t *testing.T) {
 			t.Errorf("%s: %T %+v, want %+v", tt.reason, Decide(tt.given), got, tt.want)
 		}
 	}
+}
+
+// TestAJobThatVanishedIsNotSettledByTheNextOfItsNameI4Hazard14: vanished, made again, and that one ended with a listed code.
+func TestAJobThatVanishedIsNotSettledByTheNextOfItsNameI4Hazard14(t *testing.T) {
+	gone := seen(recorded(job(1), accepted, tries(2)), detached, replaySafe, checked(false, vanished))
+	stored := Decide(gone).(Store).Action
+	again := Decide(seen(holding(stored), detached, replaySafe, later(time.Hour/2))).(Begin).Action
+	again.Attempt.Outcome = v1alpha1.OutcomeInProgress
+	decideAll(t, []row{
+		{"vanished, repeated, listed exit code", seen(holding(again), detached, replaySafe, checked(false, exitListed), func(o *Observation) { o.Flight.Attempt = 2 }), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 4s", "an earlier attempt"},
+	})
+}
+
+// holding has the record hold an action that was stored.
+func holding(stored v1alpha1.Action) option {
+	return recorded(func(a *v1alpha1.Action) { *a = stored })
 }
 
 func TestConcludeWhatADetachedAttemptStartedHazard14(t *testing.T) {

@@ -105,6 +105,9 @@ func checkBegin(o Observation, step Begin, fault func(string)) {
 	if old.Unsettled && next.Checks != old.Checks+1 {
 		fault("I9: a repeat that spends nothing")
 	}
+	if old.Unsettled && old.Attempt.Location != "" && next.Attempt.Job > 0 && !next.Attempt.Doubt {
+		fault("hazard 14: what was let go, and not settled, is forgotten")
+	}
 	if o.restored() {
 		fault("hazard 22: begun from a backup")
 	}
