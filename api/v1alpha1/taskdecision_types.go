@@ -51,7 +51,7 @@ const (
 	DecisionConfirmApplied DecisionAction = "ConfirmApplied"
 	// DecisionConfirmNotApplied says that an unknown outcome was: it did not happen, and will not.
 	DecisionConfirmNotApplied DecisionAction = "ConfirmNotApplied"
-	// DecisionRelease gives the business key of a successful submission free.
+	// DecisionRelease releases the business key of a successful submission.
 	DecisionRelease DecisionAction = "Release"
 )
 

@@ -19,7 +19,7 @@ const errorsDocument = "../../docs/errors.md"
 const errorsHead = `# Errors
 
 What is said when something is refused, word for word as kubectl prints it, and what to do. ` + "`make errors`" + ` writes this page from
-a run against a real API server, and ` + "`make test`" + ` compares them. What the parts are is in [Concepts](concepts.md#admission).
+a run against a real API server, and ` + "`make test`" + ` compares them. Which part refuses what is in [Concepts](concepts.md#admission).
 
 A submission that comes in while the webhook is down is not refused for its name, key or parameters: it is Failed, with the same
 reason and message in its status. Delete it, correct it, and apply it again; the key is not used up.

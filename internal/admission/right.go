@@ -37,7 +37,7 @@ func (h *Templates) missingRights(ctx context.Context, author authenticationv1.U
 			return nil, fmt.Errorf("the API server cannot be asked for the author's rights: %w", err)
 		}
 		if !review.Status.Allowed {
-			missing = append(missing, field.Forbidden(r.path, fmt.Sprintf("who writes a template must have the rights that it uses, and you may not %s %s in this namespace",
+			missing = append(missing, field.Forbidden(r.path, fmt.Sprintf("the author of a template must have the rights that it uses, and you may not %s %s in this namespace",
 				r.attribute.Verb, strings.TrimSpace(r.attribute.Resource+" "+r.attribute.Name))))
 		}
 	}

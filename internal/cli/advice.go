@@ -66,7 +66,7 @@ func (s *subject) adviseBegun() []advice {
 func (s *subject) whenDone() []advice {
 	all := []advice{{"It is done, for good.", []string{s.run("kubectl taskonce result " + s.Name.Name)}}}
 	if decisionCalled(v1alpha1.DecisionRelease).fits(s) {
-		all = append(all, advice{"Should it have to happen once more under another idempotency key, give its business key free:", []string{s.decide(v1alpha1.DecisionRelease)}})
+		all = append(all, advice{"Should it have to happen once more under another idempotency key, release its business key:", []string{s.decide(v1alpha1.DecisionRelease)}})
 	}
 	return all
 }

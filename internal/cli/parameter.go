@@ -79,7 +79,7 @@ func parameter(given string) (name string, value json.RawMessage, err error) {
 		return name, value, err
 	}
 	if value = json.RawMessage(bytes.TrimSpace([]byte(text))); !json.Valid(value) {
-		return "", nil, fmt.Errorf("--param %q: what follows := is no JSON; for a text write %s=%s", given, plain, text)
+		return "", nil, fmt.Errorf("--param %q: what follows := is not JSON; for a text write %s=%s", given, plain, text)
 	}
 	return plain, value, nil
 }

@@ -26,7 +26,7 @@ type Issuer struct {
 	Audience string
 	// KeysURL is where its keys are. Empty: as its discovery document says.
 	KeysURL string
-	// CAFile holds the certificates of who signs the issuer's, as PEM. Empty: the system's authorities are trusted.
+	// CAFile holds the CA certificates that sign the issuer's, as PEM. Empty: the system's authorities are trusted.
 	CAFile string
 	// UsernameClaim names people, and UsernamePrefix goes before that, both as the API server has it where it trusts the
 	// same issuer: so it is known whether an approver is the one on whose behalf something was submitted.

@@ -20,17 +20,17 @@ type Kind struct {
 	Advice string
 }
 
-// The types. docs/http.md lists them.
+// The types. docs/errors.md lists them.
 var (
 	keyMissing        = Kind{"key-missing", http.StatusBadRequest, "The Idempotency-Key is missing", "Send the header `Idempotency-Key`, with the same value for each try of the same action."}
-	invalidKey        = Kind{"invalid-key", http.StatusBadRequest, "The Idempotency-Key is no key", "Write it as a String of a structured field (RFC 9651), in quotes: 1 to 512 bytes, without control characters and without white space at either end."}
+	invalidKey        = Kind{"invalid-key", http.StatusBadRequest, "The Idempotency-Key is not valid", "Write it as a String of a structured field (RFC 9651), in quotes: 1 to 512 bytes, without control characters and without white space at either end."}
 	invalidRequest    = Kind{"invalid-request", http.StatusBadRequest, "The request is not as the interface describes it", "Correct what `errors` or `detail` names. Nothing was created."}
 	invalidParameters = Kind{"invalid-parameters", http.StatusBadRequest, "The template does not take these parameters", "Correct the field that `detail` names. Nothing was done, and the key is not used up."}
 	unauthenticated   = Kind{"unauthenticated", http.StatusUnauthorized, "The token is missing or not accepted", "Get a new token, and send the same request with it."}
-	forbidden         = Kind{"forbidden", http.StatusForbidden, "You may not", "Have the right granted, or use what your token or the template's `access` allows."}
-	notTold           = Kind{"not-told", http.StatusForbidden, "It is submitted, and you are not told what comes of it", "Whose it was may ask, and whom the template's `access` lets read. It is submitted under this key, and happens once, or has happened: sending it again changes nothing."}
+	forbidden         = Kind{"forbidden", http.StatusForbidden, "Forbidden", "Have the right granted, or use what your token or the template's `access` allows."}
+	notTold           = Kind{"not-told", http.StatusForbidden, "It is submitted, and you are not told what comes of it", "Its submitter may ask, and anyone whom the template's `access` allows. It is submitted under this key, and happens once, or has happened: sending it again changes nothing."}
 	notFound          = Kind{"not-found", http.StatusNotFound, "There is no such submission", "Submit it: under the same key, the outcome of an earlier one that was deleted comes back."}
-	noSuchPath        = Kind{"no-such-path", http.StatusNotFound, "There is no such page", "`/openapi.json` lists what there is."}
+	noSuchPath        = Kind{"no-such-path", http.StatusNotFound, "There is no such path", "`/openapi.json` lists what there is."}
 	wrongMethod       = Kind{"wrong-method", http.StatusMethodNotAllowed, "The method does not fit", "`/openapi.json` lists what there is."}
 	notAcceptable     = Kind{"not-acceptable", http.StatusNotAcceptable, "Nothing that is accepted can be sent", "Accept `application/json`."}
 	slowBody          = Kind{"slow-body", http.StatusRequestTimeout, "The body did not arrive in time", "Send the same request again."}

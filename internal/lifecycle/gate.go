@@ -120,7 +120,7 @@ func WrongName(submission *v1alpha1.TaskSubmission) string {
 		return err.Error()
 	case name != submission.Name && submission.Spec.IdempotencyKey == "":
 		return fmt.Sprintf(
-			"the name %q cannot be its own key: it is no DNS label of at most %d characters (a dot is none of its letters), or looks like a derived name; set spec.idempotencyKey to it and metadata.name to %q", submission.Name, v1alpha1.MaxNameLength, name)
+			"the name %q cannot be its own key: it is not a DNS label of at most %d characters (dots are not allowed), or looks like a derived name; set spec.idempotencyKey to it and metadata.name to %q", submission.Name, v1alpha1.MaxNameLength, name)
 	case name != submission.Name:
 		return fmt.Sprintf("the name of this key is %q: set metadata.name to it and submit again", name)
 	}

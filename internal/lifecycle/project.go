@@ -139,7 +139,7 @@ func (o *Observation) wayOut() string {
 	}
 	action := holder.Spec.Action
 	return fmt.Sprintf("the business key is held by the record of the submission %q, which was deleted before it came to an end: "+
-		"apply that again, or give the key free by a TaskDecision with action Cancel, submission %s, uid %s and attempt %d",
+		"apply that again, or release the key by a TaskDecision with action Cancel, submission %s, uid %s and attempt %d",
 		action.Submission.Name, action.Submission.Name, holder.UID, action.Attempt.Number)
 }
 

@@ -172,7 +172,7 @@ func orphaned(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 
 // stuck closes an attempt that its receiver took on and did not finish in time.
 func stuck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
-	why := fmt.Sprintf("the receiver took it on and did not finish within recovery.stuckAfter, which is %s", recovery(o).StuckAfter.Duration)
+	why := fmt.Sprintf("the receiver accepted it and did not finish within recovery.stuckAfter, which is %s", recovery(o).StuckAfter.Duration)
 	next := closed(o, action, v1alpha1.OutcomeUnknown, why)
 	next.Unsettled = true
 	return between(o, &next, v1alpha1.ReasonVerifying, why, 0)

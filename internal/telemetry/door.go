@@ -10,7 +10,7 @@ var (
 	Duplicates = counter("taskonce_duplicates_total",
 		"Creates of submissions whose key was known already, as admission saw them, by what they found: pending, processing, success, failed, "+
 			"or mismatch, where the key belongs to another action. Many that find success are clients that retry; many that find processing are "+
-			"clients that do not wait, or write at the same time; a mismatch is a fault of a client: look for who uses one key for two actions. "+
+			"clients that do not wait, or write at the same time; a mismatch is a fault of a client: look for a client that uses one key for two actions. "+
 			"Of creates at the very same moment only the API server knows: apiserver_request_total with resource tasksubmissions and code 409.",
 		labelTemplate, "found")
 

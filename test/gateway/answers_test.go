@@ -91,7 +91,7 @@ func situations() []situation {
 		{"a key without quotes", 400, "invalid-key", "", passing(submits("d", "award", with("Idempotency-Key", "1 2")))},
 		{"two keys, each in a header line of its own", 400, "invalid-key", "", passing(submits("d", "award", also("Idempotency-Key", `"e"`)))},
 		{"a key that ends with white space", 400, "invalid-key", "", passing(submits("d ", "award"))},
-		{"a body that is no JSON", 400, "invalid-request", "", passing(submits("d", "award", saying("{")))},
+		{"a body that is not JSON", 400, "invalid-request", "", passing(submits("d", "award", saying("{")))},
 		{"a body with an unknown member", 400, "invalid-request", "", passing(submits("d", "award", saying(`{"template":"award","amount":3}`)))},
 		{"a number that would be stored as another one", 400, "invalid-request", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":123456789012345678901}}`)))},
 		{"parameters that the template does not take", 400, "invalid-parameters", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":7}}`)))},

@@ -64,7 +64,7 @@ func TestSubmitSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
 		"exactly one TEMPLATE":            {"submit", "--key=a"},
 		"a file says all":                 {"submit", "works", "-f", "x.yaml"},
 		"name=text or name:=JSON":         {"submit", "works", "--key=a", "-p", "order"},
-		"is no JSON; for a text":          {"submit", "works", "--key=a", "-p", "order:=seven"},
+		"is not JSON; for a text":         {"submit", "works", "--key=a", "-p", "order:=seven"},
 		"given twice":                     {"submit", "works", "--key=a", "-p", "order=7", "-p", "order=8"},
 		"is no time":                      {"submit", "works", "--key=a", "--not-after=tomorrow"},
 		"write it as a string":            {"submit", "works", "--key=a", "-p", "n:=18446744073709551616"},

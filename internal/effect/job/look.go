@@ -54,7 +54,7 @@ func (r *run) get(ctx context.Context, attempt effect.Attempt) (*batchv1.Job, er
 // never knew of has not run, and a create that is still on its way causes nothing. Any other may have run.
 func gone(attempt effect.Attempt) effect.Outcome {
 	if attempt.Location == "" {
-		return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Final: true, Message: "its Job was never let go on, so it did not run"}
+		return effect.Outcome{Kind: v1alpha1.OutcomeNotApplied, Final: true, Message: "its Job was never resumed, so it did not run"}
 	}
 	return effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Final: true, Message: line("its Job %s is gone, and with it what became of it", attempt.Location)}
 }

@@ -53,7 +53,7 @@ func (r *run) unclaimed(err error) (effect.Outcome, error) {
 	var other *businessError
 	switch why := r.dialect.explain(err); {
 	case errors.As(err, &other):
-		return rejected(fmt.Sprintf("the ledger says that the business key %q was applied before, under the key %s; to give it free, set biz_id of that row to NULL", r.attempt.BusinessKey, other.owner)), nil
+		return rejected(fmt.Sprintf("the ledger says that the business key %q was applied before, under the key %s; to release it, set biz_id of that row to NULL", r.attempt.BusinessKey, other.owner)), nil
 	case why.cause == noTable:
 		return effect.Outcome{}, errNoLedger
 	default:
