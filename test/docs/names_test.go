@@ -41,6 +41,29 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestPathsThatAreNamedExist checks every path of this repository in running text. What npm and make write is not there yet.
+func TestPathsThatAreNamedExist(t *testing.T) {
+	path := regexp.MustCompile(`^(api|clients|cmd|config|dist|docs|examples|hack|internal|pkg|test)/[\w./-]+$`)
+	checked := 0
+	for _, d := range documents(t) {
+		d.prose(func(number int, line string) {
+			for _, span := range code.FindAllString(line, -1) {
+				name := strings.Trim(span, "`")
+				if !path.MatchString(name) {
+					continue
+				}
+				checked++
+				if _, err := os.Stat(filepath.Join(root(t), name)); err != nil {
+					t.Errorf("%s:%d: there is no %s", d.path, number, name)
+				}
+			}
+		})
+	}
+	if checked < 50 {
+		t.Errorf("only %d paths were found", checked)
+	}
+}
+
 // anchors returns what the headings are called in links, as GitHub makes it.
 func (d *document) anchors() []string {
 	var anchors []string
