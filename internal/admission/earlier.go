@@ -28,8 +28,8 @@ type earlier struct {
 }
 
 // recently is how long an answer is good for whoever asks the same again: a stampede on one key reads its record once a
-// second. Only "the same action" is kept, which refuses nothing: at worst a warning is a second old, and the reconciler is
-// the first to check what is submitted then.
+// second, also when many ask at once. Only "the same action" is kept and shared, which refuses nothing: at worst a warning
+// is a second old, and the reconciler is the first to check what is submitted then.
 const recently = time.Second
 
 // recentAnswers bounds how many are kept.
@@ -70,11 +70,20 @@ func (h *Submissions) earlier(ctx context.Context, submission *v1alpha1.TaskSubm
 	if known, ok := h.Recent.Get(asked); ok {
 		return known.(*earlier), nil
 	}
-	known, err := h.ofRecord(ctx, submission, payload)
-	if known != nil && known.same {
-		h.Recent.Add(asked, known, recently)
+	known, err, shared := h.asking.Do(fmt.Sprint(asked), func() (any, error) {
+		if known, ok := h.Recent.Get(asked); ok { // whoever asked last has just been answered
+			return known, nil
+		}
+		known, err := h.ofRecord(ctx, submission, payload)
+		if known != nil && known.same {
+			h.Recent.Add(asked, known, recently)
+		}
+		return known, err
+	})
+	if said, _ := known.(*earlier); !shared || said != nil && said.same {
+		return said, err
 	}
-	return known, err
+	return h.ofRecord(ctx, submission, payload) // it was read for somebody else, who may have gone, or before this create
 }
 
 func (h *Submissions) ofRecord(ctx context.Context, submission *v1alpha1.TaskSubmission, payload string) (*earlier, error) {

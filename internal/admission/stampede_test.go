@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	webhook "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -26,15 +29,23 @@ import (
 type shelf struct {
 	client.Client
 	spec  v1alpha1.TaskSubmissionSpec
-	reads int
+	reads atomic.Int64
+	// crowd, where it is set, is how many have looked for the submission before a record is read.
+	crowd *sync.WaitGroup
 }
 
 func (s *shelf) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	kept, ok := object.(*v1alpha1.TaskRecord)
 	if !ok {
+		if _, arrives := object.(*v1alpha1.TaskSubmission); arrives && s.crowd != nil {
+			s.crowd.Done()
+		}
 		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-	s.reads++
+	s.reads.Add(1)
+	if s.crowd != nil {
+		s.crowd.Wait()
+	}
 	payload, err := v1alpha1.PayloadDigest(&s.spec)
 	*kept = v1alpha1.TaskRecord{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: v1alpha1.TaskRecordSpec{
 		Type: v1alpha1.RecordIdempotencyKey, Key: "grant-42", Template: s.spec.TemplateRef.Name,
@@ -44,20 +55,14 @@ func (s *shelf) Get(_ context.Context, key client.ObjectKey, object client.Objec
 }
 
 func TestAStampedeOnOneKeyReadsItsRecordOnceASecond(t *testing.T) {
-	clock := clocktesting.NewFakeClock(time.Unix(1_800_000_000, 0))
-	of := func(points int) v1alpha1.TaskSubmissionSpec {
-		return v1alpha1.TaskSubmissionSpec{
-			TemplateRef: v1alpha1.TemplateRef{Name: "award-points"},
-			Parameters:  apiextensionsv1.JSON{Raw: fmt.Appendf(nil, `{"points":%d}`, points)},
-		}
-	}
-	there := &shelf{spec: of(1)}
-	door := &admission.Submissions{Cache: there, Live: there, Records: &record.Store{Client: there}, Clock: clock, Recent: admission.NewRecent(clock)}
+	stepped := clocktesting.NewFakeClock(time.Unix(1_800_000_000, 0))
+	there := &shelf{spec: awarding(1)}
+	door := there.door(stepped)
 	stampede := func(namespace string, points int) webhook.Response {
 		t.Helper()
 		var answer webhook.Response
 		for range 100 {
-			answer = door.Handle(t.Context(), createOf(t, namespace, "grant-42", of(points)))
+			answer = door.Handle(t.Context(), createOf(t, namespace, "grant-42", awarding(points)))
 		}
 		return answer
 	}
@@ -75,15 +80,46 @@ func TestAStampedeOnOneKeyReadsItsRecordOnceASecond(t *testing.T) {
 		{"a key is of its namespace", "b", 1, 0, 1, true},
 		{"a refusal is asked for each time: it may not rest on what was", "a", 2, 0, 100, false},
 	} {
-		clock.Step(tt.step)
-		before := there.reads
+		stepped.Step(tt.step)
+		before := there.reads.Load()
 		answer := stampede(tt.namespace, tt.points)
 		if answer.Allowed != tt.allowed {
 			t.Errorf("%s: allowed is %t: %+v", tt.reason, answer.Allowed, answer.Result)
 		}
-		if got := there.reads - before; got != tt.reads {
+		if got := int(there.reads.Load() - before); got != tt.reads {
 			t.Errorf("%s: %d reads, and not %d", tt.reason, got, tt.reads)
 		}
+	}
+}
+
+func TestAStampedeThatArrivesAtOnceReadsItsRecordOnce(t *testing.T) {
+	const many = 50
+	there := &shelf{spec: awarding(1), crowd: &sync.WaitGroup{}}
+	door := there.door(clocktesting.NewFakeClock(time.Unix(1_800_000_000, 0)))
+	there.crowd.Add(many)
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() {
+			if answer := door.Handle(t.Context(), createOf(t, "a", "grant-42", awarding(1))); !answer.Allowed || len(answer.Warnings) != 1 {
+				t.Errorf("a duplicate is let through, with a word about the first: %+v", answer)
+			}
+		})
+	}
+	all.Wait()
+	if got := there.reads.Load(); got != 1 {
+		t.Errorf("%d asked at the same moment, and the record was read %d times", many, got)
+	}
+}
+
+// door has nothing but the shelf behind it.
+func (s *shelf) door(now clock.PassiveClock) *admission.Submissions {
+	return &admission.Submissions{Cache: s, Live: s, Records: &record.Store{Client: s}, Clock: now, Recent: admission.NewRecent(now)}
+}
+
+func awarding(points int) v1alpha1.TaskSubmissionSpec {
+	return v1alpha1.TaskSubmissionSpec{
+		TemplateRef: v1alpha1.TemplateRef{Name: "award-points"},
+		Parameters:  apiextensionsv1.JSON{Raw: fmt.Appendf(nil, `{"points":%d}`, points)},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"golang.org/x/sync/singleflight"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
@@ -42,6 +43,7 @@ type Submissions struct {
 	Clock  clock.PassiveClock
 	// Recent is what NewRecent returns.
 	Recent *cache.LRUExpireCache
+	asking singleflight.Group // by question
 }
 
 // Handle answers one request.
