@@ -38,7 +38,8 @@ func (s *spread) merge(other *spread) {
 	s.total += other.total
 }
 
-// within returns the seconds in which a share of them were done; nothing was: -1.
+// within returns seconds in which a share of them were done: no fewer than it took, and a tenth more at most. Nothing was:
+// -1.
 func (s *spread) within(share float64) float64 {
 	if s.total == 0 {
 		return -1
@@ -47,16 +48,16 @@ func (s *spread) within(share float64) float64 {
 	seen := uint32(0)
 	for i, count := range &s.counts {
 		if seen += count; count > 0 && seen >= wanted {
-			return lowest(i)
+			return highest(i)
 		}
 	}
-	return lowest(steps - 1)
+	return highest(steps - 1)
 }
 
-// lowest is the least number of seconds that a step counts.
-func lowest(step int) float64 {
+// highest is the greatest number of seconds that a step counts; the last one counts whatever is longer, too.
+func highest(step int) float64 {
 	if step < exact {
 		return float64(step)
 	}
-	return math.Round(exact * math.Pow(growth, float64(step-exact)))
+	return math.Ceil(exact*math.Pow(growth, float64(step+1-exact))) - 1
 }

@@ -87,7 +87,7 @@ func TestRecent(t *testing.T) {
 		t.Errorf("%d, %d, %d minutes, %d items", got.Success, got.Failed, len(got.Minutes), len(got.Items))
 	}
 	now := got.Minutes[59]
-	if !now.At.Equal(noon.Truncate(time.Minute)) || now.Success != 19 || *now.Median != 9 || *now.Most != 18 {
+	if !now.At.Equal(noon.Truncate(time.Minute)) || now.Success != 19 || *now.Median != 9 || *now.Most != 19 {
 		t.Errorf("this minute is %+v", now)
 	}
 	if then := got.Minutes[54]; then.Failed != 1 || got.Minutes[53].Median != nil {
