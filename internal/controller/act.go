@@ -71,11 +71,19 @@ func (r *Submissions) readRecord(ctx context.Context, subject *subject) error {
 		return err
 	}
 	r.clearUp(subject, read)
-	subject.record = lifecycle.Record{Read: true, Object: read}
-	if read == nil && subject.flight != nil {
-		subject.record.Last = r.memory.lastStored(subject.action)
-	}
+	subject.record = r.recordRead(subject, read)
 	return nil
+}
+
+// recordRead is what is known when a record was read; nil: there is none.
+func (r *Submissions) recordRead(subject *subject, read *v1alpha1.TaskRecord) lifecycle.Record {
+	record := lifecycle.Record{Read: true, Object: read}
+	if read == nil && subject.flight != nil {
+		if last := r.memory.lastStored(subject.action); last != nil {
+			record.Last = last.Spec.Action
+		}
+	}
+	return record
 }
 
 func (r *Submissions) readClaim(ctx context.Context, subject *subject) error {

@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -42,13 +41,14 @@ func (r *Submissions) decisionsFor(ctx context.Context, action types.NamespacedN
 	return pending, nil
 }
 
-// findRecord finds the record that a decision means whose submission is gone.
+// findRecord finds the record of an action whose submission is gone.
 func (r *Submissions) findRecord(ctx context.Context, subject *subject) error {
 	record, err := r.recordLeft(ctx, subject.action)
-	if record != nil {
-		subject.record = lifecycle.Record{Read: true, Object: record}
+	if err != nil {
+		return err
 	}
-	return err
+	subject.record = r.recordRead(subject, record)
+	return nil
 }
 
 // recordLeft returns the record of an action whose submission is gone, or nil.
@@ -63,18 +63,6 @@ func (r *Submissions) recordLeft(ctx context.Context, action types.NamespacedNam
 		}
 	}
 	return nil, err
-}
-
-// refuseOrphaned answers decisions about something that is not there, so that none waits for ever.
-func (r *Submissions) refuseOrphaned(ctx context.Context, subject *subject) error {
-	var all error
-	for _, decision := range subject.decisions {
-		all = errors.Join(all, r.judge(ctx, subject, lifecycle.Judge{
-			Decision: &decision, State: v1alpha1.DecisionRefused,
-			Message: "there is no submission of that name, and no record of one",
-		}))
-	}
-	return all
 }
 
 // judge writes what came of a decision. One that was carried out can be seen in the status first: the cache does not

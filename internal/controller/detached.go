@@ -41,6 +41,9 @@ func (r *Submissions) runs(subject *subject) bool {
 func (r *Submissions) settleDetached(ctx context.Context, subject *subject) error {
 	record := subject.record.Object
 	if record == nil {
+		if subject.record.Read {
+			r.flights.Free(subject.action)
+		}
 		return nil
 	}
 	r.place(subject.action, record)

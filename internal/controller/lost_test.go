@@ -183,6 +183,33 @@ var _ = Describe("A write to the API server", func() {
 		Entry("after an internal error", errInternal),
 	)
 
+	It("holds no slot when its begin is lost and it is deleted (I9)", func() {
+		w.faults.refuse("create", records, 1, errConnection)
+		_, err := w.pass("a")
+		Expect(err).To(HaveOccurred())
+		Expect(w.op.FlightState(w.named("a"))).To(Equal(lifecycle.FlightUnacknowledged))
+		w.remove("a")
+		w.run("a")
+		Expect(w.op.InFlight()).To(BeZero())
+		Expect(w.op.Remembered()).To(BeZero())
+	})
+
+	It("stores again what came of an attempt whose record and submission were deleted before that was stored (I9)", func() {
+		w.fake.On(1, effecttest.Applies(`{"points": 10}`))
+		w.faults.refuse("update", recordsIn(v1alpha1.PhaseSuccess), 1, errInternal)
+		_, err := w.pass("a")
+		Expect(err).NotTo(HaveOccurred())
+		w.landed("a")
+		_, err = w.pass("a")
+		Expect(err).To(HaveOccurred())
+		Expect(admin.Delete(ctx, w.record("a"))).To(Succeed())
+		w.remove("a")
+		w.run("a")
+		Expect(w.action("a").Phase).To(Equal(v1alpha1.PhaseSuccess))
+		Expect(w.action("a").Result.Raw).To(MatchJSON(`{"points": 10}`))
+		Expect(w.op.InFlight()).To(BeZero())
+	})
+
 	It("stores again what came of an attempt whose record was deleted while it ran", func() {
 		hold := make(chan struct{})
 		w.fake.On(1, effecttest.Applies(`{"points": 10}`).HeldAfter(hold))

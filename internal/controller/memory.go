@@ -121,11 +121,11 @@ func (m *memory) input(action types.NamespacedName, submission *v1alpha1.TaskSub
 }
 
 // lastStored returns what was stored last while a flight runs, however uncertain that is by now.
-func (m *memory) lastStored(action types.NamespacedName) *v1alpha1.Action {
+func (m *memory) lastStored(action types.NamespacedName) *v1alpha1.TaskRecord {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if entry := m.actions[action]; entry != nil && entry.last != nil {
-		return entry.last.Spec.Action
+	if entry := m.actions[action]; entry != nil {
+		return entry.last
 	}
 	return nil
 }

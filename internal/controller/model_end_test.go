@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -140,6 +142,11 @@ func (w *world) unended() string {
 			return name + " says " + string(s.Status.Phase) + "/" + string(s.Status.Reason) + ", and its record " + string(r.Spec.Action.Phase) + "/" + string(r.Spec.Action.Reason)
 		case w.undecided(name):
 			return "a decision about " + name + " is not answered"
+		}
+	}
+	for _, p := range w.processes {
+		for _, name := range p.submissions.flights.Actions() {
+			return fmt.Sprintf("p%d still holds a slot for %s", p.number, name.Name)
 		}
 	}
 	return ""

@@ -96,6 +96,14 @@ var quick = []proof{
 		budget: budget{Delete: 1, Kill: 1},
 	}, 20216},
 	{scenario{
+		name: "a begin that is lost or whose answer is, and deleted", processes: 1, until: tick,
+		budget: budget{LoseWrite: 1, LoseAnswer: 1, Delete: 1},
+	}, 1220},
+	{scenario{
+		name: "an outcome that is not stored, and deleted with its record", processes: 1, until: tick,
+		budget: budget{LoseWrite: 1, Delete: 1, Forget: 1},
+	}, 750},
+	{scenario{
 		name: "deleted slowly, and applied again", processes: 2,
 		budget: budget{Terminate: 1, Delete: 1, Recreate: 1},
 	}, 5353},

@@ -71,13 +71,6 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 		if err := r.findRecord(ctx, subject); err != nil {
 			return nil, err
 		}
-		if subject.record.Object == nil {
-			if flight == nil {
-				r.flights.Free(action)
-				r.forget(action)
-			}
-			return nil, r.refuseOrphaned(ctx, subject)
-		}
 	}
 	return subject, r.complete(ctx, subject)
 }
@@ -99,12 +92,19 @@ func (r *Submissions) find(ctx context.Context, action types.NamespacedName, liv
 	return r.memory.newer(action, submission), nil
 }
 
-// complete adds what follows from submission or record: the key, the template, and what that makes of the parameters.
+// complete adds what follows from submission or record: the key, the template, and what that makes of the parameters. Where
+// both are gone, what was stored last while a flight ran says it; where nothing was, there is nothing to go on with.
 func (r *Submissions) complete(ctx context.Context, subject *subject) error {
 	if subject.submission == nil {
-		spec := &subject.record.Object.Spec
-		subject.key, subject.businessKey = spec.Key, spec.Action.BusinessKey
-		return r.useTemplate(ctx, subject, spec.Template)
+		record := subject.record.Object
+		if record == nil {
+			record = r.memory.lastStored(subject.action)
+		}
+		if record == nil {
+			return nil
+		}
+		subject.key, subject.businessKey = record.Spec.Key, record.Spec.Action.BusinessKey
+		return r.useTemplate(ctx, subject, record.Spec.Template)
 	}
 	subject.key = subject.submission.Key()
 	subject.input = r.memory.input(subject.action, subject.submission)

@@ -28,7 +28,7 @@ func decide(o *Observation) Step {
 	case o.Submission == nil && !o.Record.Read:
 		return ReadRecord{}
 	case o.Submission == nil:
-		return Wait{} // no submission, no record: nothing is left to do
+		return o.judgeOrphaned() // no submission, no record: nothing else is left to do
 	case !o.Record.Read:
 		return decideUnread(o)
 	default:

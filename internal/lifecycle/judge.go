@@ -187,6 +187,14 @@ func (o *Observation) judgeUnrecorded(f *finding) Step {
 	return Wait{}
 }
 
+// judgeOrphaned answers decisions about something that is not there, so that none waits for ever.
+func (o *Observation) judgeOrphaned() Step {
+	if len(o.Decisions) > 0 {
+		return Judge{&o.Decisions[0], v1alpha1.DecisionRefused, "there is no submission of that name, and no record of one"}
+	}
+	return Wait{}
+}
+
 // otherUID says what a decision must name that named something else.
 func (o *Observation) otherUID() string {
 	switch {
