@@ -280,11 +280,20 @@ func decideOrphan(o *Observation, action *v1alpha1.Action) Step {
 		if !o.Claim.Read {
 			return ReadClaim{}
 		}
-		if !o.holdsClaim() {
+		if !o.holdsClaim() && !o.isLaterThanBegun(action) {
 			return Store{Action: neverLaunched(o, action, "its process stopped before it held the business key, so it was never sent")}
 		}
 	}
 	return Store{Action: orphaned(o, action)}
+}
+
+// isLaterThanBegun reports whether the record was created so late that the attempt's own begin cannot have done it: it came
+// out of a backup, of a moment before its own UID could be stored, and perhaps before its claim was. The clocks of two
+// machines are compared here, which only makes it more careful.
+func (o *Observation) isLaterThanBegun(action *v1alpha1.Action) bool {
+	attempt := &action.Attempt
+	return action.UID == "" && attempt.StartedAt != nil &&
+		o.Record.Object.CreationTimestamp.After(attempt.StartedAt.Add(attempt.Timeout.Duration+Grace))
 }
 
 // decideBetween goes on where the last attempt certainly had no effect.

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -104,11 +106,22 @@ func TestRestoredRecordHazard22(t *testing.T) {
 		{"Success is final", seen(recorded(hasSucceeded, fromBackup)), "Wait", ""},
 		{"Failed is final", seen(recorded(hasFailed, fromBackup)), "Wait", ""},
 		{"a first write has no UID, and is waited out", seen(recorded(func(a *v1alpha1.Action) { a.UID = "" }, executor(somebodyElse))), "Wait 15s", ""},
+		{"a first write that was claimed by nobody was never sent", seen(firstWrite(t0.Add(15*time.Second)), businessKey, claimFree, sighted(15*time.Second)), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
+		{"unless it came out of a backup, which need not have the claim", seen(firstWrite(t0.Add(16*time.Second)), businessKey, claimFree, sighted(15*time.Second)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", "may have been applied"},
+		{"which another may have by now", seen(firstWrite(t0.Add(time.Hour)), businessKey, claimedByOther(), sighted(15*time.Second)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"a refusal from before the backup does not settle it", seen(recorded(fromBackup), reported(refusal)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 1s", ""},
 		{"nor a late one", seen(recorded(retrying, fromBackup, executor(somebodyElse)), reported(refusal)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"applied is applied", seen(recorded(fromBackup), reported(applied)), "Store Success/Applied, attempt 1 Applied", ""},
 		{"an unacknowledged begin changes nothing", seen(recorded(retrying, fromBackup), flight(FlightUnacknowledged)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 	})
+}
+
+// firstWrite is a record as its create left it, by another process, and when it was created.
+func firstWrite(created time.Time) option {
+	return func(o *Observation) {
+		recorded(func(a *v1alpha1.Action) { a.UID = "" }, executor(somebodyElse))(o)
+		o.Record.Object.CreationTimestamp = metav1.NewTime(created)
+	}
 }
 
 func TestDue(t *testing.T) {
