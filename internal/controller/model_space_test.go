@@ -110,7 +110,7 @@ var quick = []proof{
 	{scenario{
 		name: "applied again when the template is gone", processes: 1, receiver: answering, until: tick,
 		budget: budget{Delete: 1, Recreate: 1, Withdraw: 1},
-	}, 2153},
+	}, 2161},
 	{scenario{
 		name: "expired, and applied again", processes: 1, recordTTL: 2 * tick, until: 3 * tick,
 		budget: budget{Delete: 2, Recreate: 1},

@@ -301,6 +301,9 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 	if o.Submission == nil {
 		return decideLeftAlone(o, action)
 	}
+	if isLeftAlone(action) && o.mayStart() {
+		return Store{Action: resumed(o, action)}
+	}
 	if finding := regate(o, action); finding != nil {
 		if finding.verdict {
 			return Store{Action: failed(o, action, finding.reason, finding.message)}
@@ -334,6 +337,12 @@ func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
 		return Store{Action: leftAlone(o, action)}
 	}
 	return decideExpiry(o, action)
+}
+
+// isLeftAlone reports whether an action of which nothing is in doubt was left alone: it has a time to end, or, where records
+// are kept, none at which it goes on.
+func isLeftAlone(action *v1alpha1.Action) bool {
+	return action.ExpiresAt != nil || action.NextAt == nil
 }
 
 // alreadyStored reports whether the record says what the flight reports: the write landed whose answer was lost. A

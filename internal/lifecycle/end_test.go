@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -109,7 +110,10 @@ func TestLeftAloneRule9(t *testing.T) {
 		{"and comes", seen(recorded(retrying, expiresIn(0)), gone), "Expire", ""},
 		{"what is kept for ever is not looked at for ever", seen(recorded(retrying), gone, keeps), "Store Processing/Retrying, attempt 1 NotApplied", "its submission is gone"},
 		{"and is kept", seen(recorded(retrying, func(a *v1alpha1.Action) { a.NextAt = nil }), gone, keeps), "Wait", ""},
-		{"applied again it goes on", seen(recorded(retrying, expiresIn(time.Hour)), recreated), "Begin 2", ""},
+		{"applied again it goes on, and says so before anything else", seen(recorded(retrying, expiresIn(time.Hour)), recreated), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", ""},
+		{"so does what waits for its business key", seen(recorded(isHeld, expiresIn(time.Hour)), businessKey, recreated), "Store Processing/BusinessKeyHeld, attempt 1 NotApplied, in 0s", ""},
+		{"and what was kept for ever", seen(recorded(retrying, func(a *v1alpha1.Action) { a.NextAt = nil }), keeps, recreated), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", ""},
+		{"not while it is being deleted", seen(recorded(retrying, expiresIn(time.Hour)), recreated, deleting), "Wait", ""},
 		{"I9: what is unsettled is not left alone", seen(recorded(unknown), gone, verifies), "Check", ""},
 		{"nor what is open", seen(recorded(executor(somebodyElse)), gone), "Wait 15s", ""},
 		{"nor what is asked, although only a person can answer", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown)), gone), "Wait", ""},
@@ -117,7 +121,7 @@ func TestLeftAloneRule9(t *testing.T) {
 	if a := Decide(seen(recorded(retrying), gone)).(Store).Action; a.NextAt != nil || !a.ExpiresAt.Equal(in(time.Hour)) {
 		t.Errorf("left alone: %+v", a)
 	}
-	if a := Decide(seen(recorded(retrying, expiresIn(time.Hour)), recreated)).(Begin).Action; a.ExpiresAt != nil {
+	if a := Decide(seen(recorded(retrying, expiresIn(time.Hour)), recreated)).(Store).Action; a.ExpiresAt != nil {
 		t.Errorf("what goes on does not expire: %+v", a)
 	}
 }
@@ -136,4 +140,25 @@ func TestBetweenAttempts(t *testing.T) {
 		{"a Secret is looked for at its time", seen(recorded(retrying, tries(0), because(v1alpha1.ReasonDependencyMissing), nextIn(time.Second))), "Wait 1s", ""},
 		{"a Secret came too late", seen(recorded(retrying, tries(0), because(v1alpha1.ReasonDependencyMissing)), notAfter(ago(0))), "Store Failed/TooLate, attempt 1 NotApplied", ""},
 	})
+}
+
+// TestAppliedAgainTakesBackThatItIsGone: neither its own status nor who waits for its business key speaks of a deletion.
+func TestAppliedAgainTakesBackThatItIsGone(t *testing.T) {
+	waiting := seen(recorded(isHeld), businessKey, claimedByOther(func(a *v1alpha1.Action) { a.Phase = v1alpha1.PhaseProcessing }))
+	said := waiting.action().Message
+	left := Decide(seen(recorded(isHeld), businessKey, gone)).(Store).Action
+	again := Decide(seen(holding(left), businessKey, recreated)).(Store).Action
+	if status := Project(seen(holding(again), businessKey, recreated)); status.Message != said {
+		t.Errorf("its status says %q, and before it was deleted %q", status.Message, said)
+	}
+	for _, holder := range []struct {
+		reason string
+		action v1alpha1.Action
+		gone   bool
+	}{{"left alone", left, true}, {"applied again", again, false}} {
+		o := seen(recorded(isHeld), businessKey, claimedByOther(func(a *v1alpha1.Action) { *a = holder.action }))
+		if got := strings.Contains(Project(o).Message, "was deleted"); got != holder.gone {
+			t.Errorf("%s: who waits for its key is told %q", holder.reason, Project(o).Message)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -232,8 +233,15 @@ func late(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 func leftAlone(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next := *action.DeepCopy()
 	next.NextAt, next.ExpiresAt = nil, o.expiry()
-	next.Message = cut("its submission is gone; it goes on when that is applied again. "+action.Message, maxMessage)
+	next.Message = cut(aloneMessage+action.Message, maxMessage)
 	return o.signed(next)
+}
+
+const aloneMessage = "its submission is gone; it goes on when that is applied again. "
+
+// resumed takes that back, now that the submission was applied again.
+func resumed(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	return between(o, action, action.Reason, strings.TrimPrefix(action.Message, aloneMessage), 0)
 }
 
 // renewed keeps a record that is still asked for.
