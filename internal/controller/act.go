@@ -96,7 +96,7 @@ func (r *Submissions) readClaim(ctx context.Context, subject *subject) error {
 	}
 	subject.claim = lifecycle.Claim{Read: true, Object: object, Holder: holder}
 	if holder == nil || holder.Spec.Action.Phase.Terminal() {
-		r.waiting.leave(subject.action)
+		r.waiting.remove(subject.action)
 	}
 	return nil
 }
@@ -179,12 +179,12 @@ func (r *Submissions) write(ctx context.Context, subject *subject, step lifecycl
 	}
 	endOfWrite(span, err)
 	r.tellWrite(subject, &doubt{before: before, wanted: &step.Action, ran: ran}, stored, err)
-	r.tellRefusal(ctx, subject, err)
+	r.projectRefusal(ctx, subject, err)
 	return stored, err
 }
 
-// tellRefusal says in the status that the API server refuses what must be stored. The caller goes on with the error.
-func (r *Submissions) tellRefusal(ctx context.Context, subject *subject, err error) {
+// projectRefusal says in the status that the API server refuses what must be stored. The caller goes on with the error.
+func (r *Submissions) projectRefusal(ctx context.Context, subject *subject, err error) {
 	if subject.submission == nil || !refusedForGood(err) || apierrors.IsTooManyRequests(err) {
 		return
 	}
@@ -247,7 +247,7 @@ func (r *Submissions) claimed(ctx context.Context, subject *subject, claim *v1al
 	case late:
 		return r.readClaim(ctx, subject)
 	case err != nil:
-		r.tellRefusal(ctx, subject, err)
+		r.projectRefusal(ctx, subject, err)
 		return err
 	}
 	subject.claim = lifecycle.Claim{Read: true, Object: claim}

@@ -79,14 +79,14 @@ var _ = Describe("A submission that is deleted", func() {
 		w.clock.Step(1000 * time.Hour)
 		w.sweep()
 		Expect(w.action("a").Unsettled).To(BeTrue(), "it is not forgotten")
-		Expect(w.op.Left()).To(Equal(map[string]int{"work": 1}), "and counted")
+		Expect(w.op.WithoutSubmission()).To(Equal(map[string]int{"work": 1}), "and counted")
 		w.decideBy(v1alpha1.TaskDecisionSpec{Submission: "a", UID: w.record("a").UID, Attempt: 1, Action: v1alpha1.DecisionConfirmApplied, Reason: "it is there"})
 		w.run("a")
 		w.submit("a")
 		w.run("a")
 		w.expectOnce("a", v1alpha1.ReasonConfirmedApplied)
 		w.sweep()
-		Expect(w.op.Left()).To(BeEmpty())
+		Expect(w.op.WithoutSubmission()).To(BeEmpty())
 	})
 
 	It("is not counted among those that were deleted while it is there", func() {
@@ -97,7 +97,7 @@ var _ = Describe("A submission that is deleted", func() {
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
 		w.sweep()
-		Expect(w.op.Left()).To(BeEmpty())
+		Expect(w.op.WithoutSubmission()).To(BeEmpty())
 	})
 
 	It("by force, between its record and its claim, is applied at most once, and replayed", func() {

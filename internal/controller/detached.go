@@ -17,7 +17,7 @@ import (
 // place has an action hold its place in the limits while what it started goes on, and gives it back afterwards.
 func (r *Submissions) place(action types.NamespacedName, record *v1alpha1.TaskRecord) {
 	if lifecycle.Holds(record.Spec.Action) {
-		r.flights.Hold(action, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.Template})
+		r.flights.Keep(action, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.Template})
 		return
 	}
 	r.flights.Free(action)
@@ -37,8 +37,8 @@ func (r *Submissions) runs(subject *subject) bool {
 	return ok && follower.Runs(subject.action.Namespace, subject.record.Object.Spec.Action.Attempt.Location)
 }
 
-// settleDetached keeps the place where it should be and, after the end, lets go what the attempts left behind.
-func (r *Submissions) settleDetached(ctx context.Context, subject *subject) error {
+// disposeDetached keeps the place where it should be and, after the end, lets go what the attempts left behind.
+func (r *Submissions) disposeDetached(ctx context.Context, subject *subject) error {
 	record := subject.record.Object
 	if record == nil {
 		if subject.record.Read {
@@ -57,37 +57,37 @@ func (r *Submissions) settleDetached(ctx context.Context, subject *subject) erro
 	return disposer.Dispose(ctx, r.attempt(subject), record.Spec.Action.Submission.UID)
 }
 
-// told remembers of which actions a watch has told, until a pass has looked: one whose submission is gone is driven on
+// news remembers of which actions a watch has told, until a pass has looked: one whose submission is gone is driven on
 // for that alone.
-type told struct {
+type news struct {
 	mu       sync.Mutex
 	next     int64
 	versions map[types.NamespacedName]int64
 }
 
-func (t *told) add(action types.NamespacedName) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.versions == nil {
-		t.versions = map[types.NamespacedName]int64{}
+func (n *news) add(action types.NamespacedName) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.versions == nil {
+		n.versions = map[types.NamespacedName]int64{}
 	}
-	t.next++
-	t.versions[action] = t.next
+	n.next++
+	n.versions[action] = n.next
 }
 
-func (t *told) has(action types.NamespacedName) bool { return t.version(action) > 0 }
+func (n *news) has(action types.NamespacedName) bool { return n.version(action) > 0 }
 
-func (t *told) version(action types.NamespacedName) int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.versions[action]
+func (n *news) version(action types.NamespacedName) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.versions[action]
 }
 
 // done forgets what was told up to a version; what was told since is for the next pass.
-func (t *told) done(action types.NamespacedName, version int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.versions[action] == version {
-		delete(t.versions, action)
+func (n *news) done(action types.NamespacedName, version int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.versions[action] == version {
+		delete(n.versions, action)
 	}
 }

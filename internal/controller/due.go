@@ -76,7 +76,7 @@ func (l *DueLoop) Sweep(ctx context.Context) error {
 		})
 	})
 	_ = s.group.Wait()
-	uncounted := l.countLeft(ctx)
+	uncounted := l.countWithoutSubmission(ctx)
 	s.tell(complete && overdue && judged)
 	if complete {
 		r.forgetUnlisted(began, listed)
@@ -178,7 +178,7 @@ func (r *Submissions) driveDue(ctx context.Context, due *v1alpha1.TaskRecord) er
 	}
 	_, err = r.drive(ctx, subject)
 	if subject.flight == nil {
-		r.leave(subject) // it is not in the cache, so no event will come that has it forgotten
+		r.handToDueLoop(subject) // it is not in the cache, so no event will come that has it forgotten
 	}
 	return err
 }

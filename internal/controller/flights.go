@@ -25,9 +25,9 @@ type flight interface {
 type flights interface {
 	Reserve(inflight.Ticket) (flight, inflight.Turn)
 	Lookup(types.NamespacedName) flight
-	Leave(types.NamespacedName)
+	GiveUpTurn(types.NamespacedName)
 	Actions() []types.NamespacedName
-	Hold(action, template types.NamespacedName)
+	Keep(action, template types.NamespacedName)
 	Free(types.NamespacedName)
 	Close()
 	Usage() []inflight.Usage

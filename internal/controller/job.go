@@ -65,13 +65,13 @@ func ownedByRecord(object client.Object) bool {
 func (r *Submissions) jobEvents() handler.EventHandler {
 	tell := func(object client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		action := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetLabels()[v1alpha1.LabelSubmission]}
-		r.told.add(action)
+		r.news.add(action)
 		queue.Add(reconcile.Request{NamespacedName: action})
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e events.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			if e.IsInInitialList {
-				r.holdFor(e.Object.(*batchv1.Job))
+				r.keepFor(e.Object.(*batchv1.Job))
 			}
 			tell(e.Object, queue)
 		},
@@ -84,8 +84,8 @@ func (r *Submissions) jobEvents() handler.EventHandler {
 	}
 }
 
-// holdFor takes a place for a Job that was started by an earlier process and has not finished.
-func (r *Submissions) holdFor(job *batchv1.Job) {
+// keepFor takes a place for a Job that was started by an earlier process and has not finished.
+func (r *Submissions) keepFor(job *batchv1.Job) {
 	for _, condition := range job.Status.Conditions {
 		finished := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
 		if finished && condition.Status == corev1.ConditionTrue {
@@ -93,7 +93,7 @@ func (r *Submissions) holdFor(job *batchv1.Job) {
 		}
 	}
 	if !ptr.Deref(job.Spec.Suspend, false) {
-		r.flights.Hold(
+		r.flights.Keep(
 			types.NamespacedName{Namespace: job.Namespace, Name: job.Labels[v1alpha1.LabelSubmission]},
 			types.NamespacedName{Namespace: job.Namespace, Name: job.Labels[v1alpha1.LabelTemplate]})
 	}

@@ -28,9 +28,9 @@ type remembered struct {
 	last    *v1alpha1.TaskRecord // what was stored last while the flight runs
 	input   *plan.Input          // of the flight's submission, as it was checked; nil where there is none
 	sight   *sight
-	settled types.UID                // the submission whose end was written
+	ended   types.UID                // the submission whose end was written
 	written *v1alpha1.TaskSubmission // with its status as it was written last, until the cache has seen that
-	left    int64                    // when the due loop looks at it again, as its record's label says; 0: it is not the due loop's
+	dueAt   int64                    // when the due loop looks at it again, as its record's label says; 0: it is not the due loop's
 }
 
 // sight is the first sight of an attempt. While it is open, another resource version is another sight.
@@ -51,31 +51,31 @@ func (m *memory) of(action types.NamespacedName) *remembered {
 		entry = &remembered{}
 		m.actions[action] = entry
 	}
-	entry.left = 0
+	entry.dueAt = 0
 	return entry
 }
 
-// leave notes that the due loop is the next to look at an action, and when.
-func (m *memory) leave(action types.NamespacedName, due int64) {
+// handToDueLoop notes that the due loop is the next to look at an action, and when.
+func (m *memory) handToDueLoop(action types.NamespacedName, due int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(action).left = due
+	m.of(action).dueAt = due
 }
 
-// isLeft reports whether an action was left to the due loop: what wakes it before is a slot that it waits for.
-func (m *memory) isLeft(action types.NamespacedName) bool {
+// isDueLoops reports whether an action was left to the due loop: what wakes it before is a slot that it waits for.
+func (m *memory) isDueLoops(action types.NamespacedName) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	entry := m.actions[action]
-	return entry != nil && entry.left > 0
+	return entry != nil && entry.dueAt > 0
 }
 
-// leftUntil returns the actions that were left to the due loop and that it looks at by a time.
-func (m *memory) leftUntil(at time.Time) (due []types.NamespacedName) {
+// dueBy returns the actions that were left to the due loop and that it looks at by a time.
+func (m *memory) dueBy(at time.Time) (due []types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for action, entry := range m.actions {
-		if entry.left > 0 && entry.left < at.Unix() {
+		if entry.dueAt > 0 && entry.dueAt < at.Unix() {
 			due = append(due, action)
 		}
 	}
@@ -163,27 +163,27 @@ func (m *memory) sighted(action types.NamespacedName, record *v1alpha1.TaskRecor
 	return 0
 }
 
-// settle remembers that a submission's end was written.
-func (m *memory) settle(action types.NamespacedName, uid types.UID) {
+// endWritten remembers that a submission's end was written.
+func (m *memory) endWritten(action types.NamespacedName, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(action).settled = uid
+	m.of(action).ended = uid
 }
 
-// unsettle forgets that, where a decision opened the submission again.
-func (m *memory) unsettle(action types.NamespacedName) {
+// reopened forgets that, where a decision opened the submission again.
+func (m *memory) reopened(action types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if entry := m.actions[action]; entry != nil {
-		entry.settled = ""
+		entry.ended = ""
 	}
 }
 
-func (m *memory) isSettled(action types.NamespacedName, uid types.UID) bool {
+func (m *memory) hasEnded(action types.NamespacedName, uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	entry := m.actions[action]
-	return entry != nil && entry.settled == uid
+	return entry != nil && entry.ended == uid
 }
 
 // forget drops all that is remembered of an action.

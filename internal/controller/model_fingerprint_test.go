@@ -112,7 +112,7 @@ func (p *process) describeMemory(l *line) {
 	actions := p.submissions.memory.actions
 	for _, action := range sortedNames(actions) {
 		entry := actions[action]
-		l.words("m", action.Name, versionOf(entry.record), versionOf(entry.last), string(entry.settled))
+		l.words("m", action.Name, versionOf(entry.record), versionOf(entry.last), string(entry.ended))
 		if sight := entry.sight; sight != nil {
 			l.words(string(sight.uid), sight.version)
 			l.numbers(int64(sight.attempt), sight.since.Unix())

@@ -54,7 +54,7 @@ func (t *modelFlights) Lookup(action types.NamespacedName) flight {
 	return nil
 }
 
-func (t *modelFlights) Leave(types.NamespacedName) {}
+func (t *modelFlights) GiveUpTurn(types.NamespacedName) {}
 
 func (t *modelFlights) Actions() []types.NamespacedName { return sortedNames(t.all) }
 
@@ -62,7 +62,7 @@ func (t *modelFlights) Close() {}
 
 func (t *modelFlights) Usage() []inflight.Usage { return nil }
 
-func (t *modelFlights) Hold(types.NamespacedName, types.NamespacedName) {}
+func (t *modelFlights) Keep(types.NamespacedName, types.NamespacedName) {}
 
 func (t *modelFlights) Free(types.NamespacedName) {}
 

@@ -33,7 +33,7 @@ type subject struct {
 	claim     lifecycle.Claim
 	decisions []v1alpha1.TaskDecision
 
-	told   bool           // a watch told of what an attempt of it started
+	news   bool           // a watch told of what an attempt of it started
 	flight flight         // nil: none
 	turn   *inflight.Turn // a slot was asked for, and there was none; else nil
 }
@@ -47,24 +47,24 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	}
 	flight := r.flights.Lookup(action)
 	submission, err := r.find(ctx, action, len(decisions) > 0)
-	told := r.told.has(action)
-	if err == nil && submission == nil && (flight != nil || told) {
+	news := r.news.has(action)
+	if err == nil && submission == nil && (flight != nil || news) {
 		// It may be out of the cache because another process wrote a verdict on the input, from an older template.
 		submission, err = r.find(ctx, action, true)
 	}
 	if err != nil {
 		return nil, err
 	}
-	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight, told: told}
+	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight, news: news}
 	if flight != nil && (submission == nil || !submission.Status.Phase.Terminal()) {
 		// Where a status speaks of an end, another process wrote it: what is remembered is older than that, and would be
 		// written over a Success (I5).
 		subject.record = r.memory.recall(action)
 	}
 	switch {
-	case submission != nil && flight == nil && len(decisions) == 0 && !told && r.memory.isSettled(action, submission.UID):
+	case submission != nil && flight == nil && len(decisions) == 0 && !news && r.memory.hasEnded(action, submission.UID):
 		return nil, nil // its end was written; the cache has not seen it yet
-	case submission == nil && flight == nil && len(decisions) == 0 && !told && !r.memory.isLeft(action):
+	case submission == nil && flight == nil && len(decisions) == 0 && !news && !r.memory.isDueLoops(action):
 		r.forget(action)
 		return nil, nil
 	case submission == nil && subject.record.Object == nil:
@@ -190,8 +190,8 @@ func (r *Submissions) loadTemplate(ctx context.Context, subject *subject, reader
 // forget drops what is remembered of an action that is not looked at any more.
 func (r *Submissions) forget(action types.NamespacedName) {
 	r.memory.forget(action)
-	r.waiting.leave(action)
-	r.flights.Leave(action)
+	r.waiting.remove(action)
+	r.flights.GiveUpTurn(action)
 	r.pace.begins(action)
 	r.doubts.take(action)
 }

@@ -38,10 +38,10 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	r.tellStatus(subject, subject.submission, created, &status)
 	subject.submission = updated
 	if status.Phase.Terminal() {
-		r.memory.settle(subject.action, updated.UID)
+		r.memory.endWritten(subject.action, updated.UID)
 		return nil
 	}
-	r.memory.unsettle(subject.action)
+	r.memory.reopened(subject.action)
 	r.memory.wrote(subject.action, updated)
 	return nil
 }

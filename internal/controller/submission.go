@@ -55,16 +55,16 @@ type Submissions struct {
 	// Off switches rules off in tests.
 	Off lifecycle.Off
 
-	decide  func(lifecycle.Observation) lifecycle.Step
-	jitter  func() float64
-	flights flights
-	memory  *memory
-	waiting *waiting
-	told    told
-	queue   wakeQueue
-	pace    pace
-	doubts  doubts
-	left    left
+	decide            func(lifecycle.Observation) lifecycle.Step
+	jitter            func() float64
+	flights           flights
+	memory            *memory
+	waiting           *waiting
+	news              news
+	queue             wakeQueue
+	pace              pace
+	doubts            doubts
+	withoutSubmission withoutSubmission
 }
 
 // Init makes what the reconciler remembers. maxInFlight bounds the attempts that run at once in this process.
@@ -85,14 +85,14 @@ var errTooManySteps = errors.New("the submission went on without end: this is a 
 
 // Reconcile takes one submission as far as it goes without waiting.
 func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	version := r.told.version(request.NamespacedName)
+	version := r.news.version(request.NamespacedName)
 	subject, err := r.observe(ctx, request.NamespacedName)
 	result := ctrl.Result{}
 	if err == nil && subject != nil {
 		result, err = r.drive(ctx, subject)
 	}
 	if err == nil && result.RequeueAfter == 0 {
-		r.told.done(request.NamespacedName, version)
+		r.news.done(request.NamespacedName, version)
 	}
 	return result, err
 }
@@ -121,16 +121,16 @@ func (r *Submissions) advance(ctx context.Context, subject *subject) (done bool,
 	step := r.decide(observation)
 	logf.FromContext(ctx).V(1).Info("decided", "step", stepName(step))
 	if wait, ok := step.(lifecycle.Wait); ok {
-		result, err = r.settle(ctx, subject, observation, wait)
+		result, err = r.endPass(ctx, subject, observation, wait)
 		return true, result, err
 	}
 	return false, ctrl.Result{}, terminal(r.act(ctx, subject, step))
 }
 
-// settle ends a pass: it writes the status where that changed, and says when to look again.
-func (r *Submissions) settle(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
+// endPass ends a pass: it writes the status where that changed, and says when to look again.
+func (r *Submissions) endPass(ctx context.Context, subject *subject, observation lifecycle.Observation, wait lifecycle.Wait) (ctrl.Result, error) {
 	if subject.flight == nil && subject.turn == nil {
-		r.flights.Leave(subject.action)
+		r.flights.GiveUpTurn(subject.action)
 		r.pace.waits(subject, observation.Now, wait.In)
 	}
 	if subject.submission != nil && !wait.Quiet {
@@ -138,26 +138,26 @@ func (r *Submissions) settle(ctx context.Context, subject *subject, observation 
 			return ctrl.Result{}, err
 		}
 	}
-	if err := r.settleDetached(ctx, subject); err != nil {
+	if err := r.disposeDetached(ctx, subject); err != nil {
 		return ctrl.Result{}, err
 	}
 	if subject.submission == nil && subject.flight == nil {
 		if subject.turn == nil || len(subject.decisions) == 0 { // a decision that waits for a slot keeps its place
-			r.leave(subject)
+			r.handToDueLoop(subject)
 		}
-		if (!subject.told || !holds(subject)) && len(subject.decisions) == 0 {
+		if (!subject.news || !holds(subject)) && len(subject.decisions) == 0 {
 			return ctrl.Result{}, nil
 		}
 	}
 	return ctrl.Result{RequeueAfter: wait.In}, nil
 }
 
-// leave hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
+// handToDueLoop hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
 // known until that looks: with each look taking it as new, its settling time would never be over.
-func (r *Submissions) leave(subject *subject) {
+func (r *Submissions) handToDueLoop(subject *subject) {
 	if record := subject.record.Object; record != nil && (record.Spec.Action.Unsettled || record.Spec.Action.Attempt.Open()) {
 		if due, ok := lifecycle.DueSeconds(record.Labels); ok {
-			r.memory.leave(subject.action, due)
+			r.memory.handToDueLoop(subject.action, due)
 			return
 		}
 	}
@@ -167,7 +167,7 @@ func (r *Submissions) leave(subject *subject) {
 // forgetUnlisted forgets what was left to a sweep, and what that did not list although it is due: another process has
 // gone on with it, and is the one that knows.
 func (r *Submissions) forgetUnlisted(began time.Time, listed map[types.NamespacedName]bool) {
-	for _, action := range r.memory.leftUntil(began) {
+	for _, action := range r.memory.dueBy(began) {
 		if !listed[action] {
 			r.forget(action)
 		}

@@ -25,7 +25,7 @@ func newWaiting() *waiting {
 func (w *waiting) enlist(claim, action types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.remove(action)
+	w.drop(action)
 	if w.claims[claim] == nil {
 		w.claims[claim] = map[types.NamespacedName]struct{}{}
 	}
@@ -33,13 +33,13 @@ func (w *waiting) enlist(claim, action types.NamespacedName) {
 	w.places[action] = claim
 }
 
-func (w *waiting) leave(action types.NamespacedName) {
+func (w *waiting) remove(action types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.remove(action)
+	w.drop(action)
 }
 
-func (w *waiting) remove(action types.NamespacedName) {
+func (w *waiting) drop(action types.NamespacedName) {
 	claim, ok := w.places[action]
 	if !ok {
 		return

@@ -29,30 +29,30 @@ type booking struct {
 
 // bulkhead returns the bulkhead of a template with its bounds as they are now.
 func (t *Table) bulkhead(bounds Bulkhead) *bulkhead {
-	hold := t.bulkheads[bounds.Template]
-	if hold == nil {
-		hold = &bulkhead{template: bounds.Template, queue: list.New(), booked: map[types.NamespacedName]*booking{}, places: map[types.NamespacedName]*list.Element{}}
-		t.bulkheads[bounds.Template] = hold
+	b := t.bulkheads[bounds.Template]
+	if b == nil {
+		b = &bulkhead{template: bounds.Template, queue: list.New(), booked: map[types.NamespacedName]*booking{}, places: map[types.NamespacedName]*list.Element{}}
+		t.bulkheads[bounds.Template] = b
 	}
-	hold.limit = max(bounds.MaxInFlight, 1)
-	if hold.perSecond != bounds.PerSecond {
-		hold.perSecond, hold.limiter = bounds.PerSecond, limiterFor(bounds.PerSecond)
-		clear(hold.booked)
+	b.limit = max(bounds.MaxInFlight, 1)
+	if b.perSecond != bounds.PerSecond {
+		b.perSecond, b.limiter = bounds.PerSecond, limiterFor(bounds.PerSecond)
+		clear(b.booked)
 	}
-	return hold
+	return b
 }
 
 // forget drops a bulkhead that holds nothing, so that templates that are gone leave nothing behind. One with a rate
 // keeps its count until it is full again.
-func (t *Table) forget(hold *bulkhead) {
-	if hold.used > 0 || hold.queue.Len() > 0 || len(hold.booked) > 0 {
+func (t *Table) forget(b *bulkhead) {
+	if b.used > 0 || b.queue.Len() > 0 || len(b.booked) > 0 {
 		return
 	}
-	if hold.limiter != nil && hold.limiter.TokensAt(t.clock.Now()) < float64(hold.perSecond) {
+	if b.limiter != nil && b.limiter.TokensAt(t.clock.Now()) < float64(b.perSecond) {
 		return
 	}
-	if t.bulkheads[hold.template] == hold { // who was woken still names the one that it asked, which may be gone
-		delete(t.bulkheads, hold.template)
+	if t.bulkheads[b.template] == b { // who was woken still names the one that it asked, which may be gone
+		delete(t.bulkheads, b.template)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestWhoLeavesPassesItsSlotOn(t *testing.T) {
 			w.refuse("third", tt.third)
 			flight.Remove()
 			w.wantWoken("second")
-			w.table.Leave(named("second")) // it was deleted meanwhile
+			w.table.GiveUpTurn(named("second")) // it was deleted meanwhile
 			w.wantWoken("third")
 		})
 	}
@@ -84,7 +84,7 @@ func TestWhoLeavesLateLeavesTheBulkheadOfOthersAlone(t *testing.T) {
 	first.Remove()
 	w.wantWoken("late")
 	other := w.take("other", one)
-	w.table.Leave(named("late"))
+	w.table.GiveUpTurn(named("late"))
 	w.refuse("third", one)
 	other.Remove()
 	w.wantWoken("third")
@@ -94,8 +94,8 @@ func TestWhoNeverAskedLeavesWithoutATrace(t *testing.T) {
 	w := newWorld(t, 1)
 	flight := w.take("first", template("t", 1, 0))
 	w.refuse("second", template("t", 1, 0))
-	w.table.Leave(named("stranger"))
-	w.table.Leave(named("first"))
+	w.table.GiveUpTurn(named("stranger"))
+	w.table.GiveUpTurn(named("first"))
 	w.wantWoken()
 	flight.Remove()
 	w.wantWoken("second")

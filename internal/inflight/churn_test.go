@@ -47,8 +47,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 	table.mu.Lock()
 	defer table.mu.Unlock()
-	if len(table.flights)+len(table.bulkheads)+len(table.asking) > 0 {
-		t.Errorf("left behind: %d flights, %d bulkheads, %d who ask", len(table.flights), len(table.bulkheads), len(table.asking))
+	if len(table.flights)+len(table.bulkheads)+len(table.queueing) > 0 {
+		t.Errorf("left behind: %d flights, %d bulkheads, %d who ask", len(table.flights), len(table.bulkheads), len(table.queueing))
 	}
 }
 
@@ -86,7 +86,7 @@ func turn(table *Table, action types.NamespacedName) bool {
 	flight, _ := table.Reserve(Ticket{Action: action, Attempt: 1, Timeout: time.Minute, Bulkhead: bounds})
 	switch {
 	case flight == nil && number%5 == 0:
-		table.Leave(action) // its submission was deleted
+		table.GiveUpTurn(action) // its submission was deleted
 		return true
 	case flight == nil:
 		return false

@@ -10,7 +10,7 @@ import (
 // Flight is one attempt or check in this process, from its reservation until its report is stored.
 type Flight struct {
 	table    *Table
-	hold     *bulkhead
+	bulkhead *bulkhead
 	ticket   Ticket
 	started  time.Time
 	deadline time.Time

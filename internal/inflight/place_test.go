@@ -7,8 +7,8 @@ func TestAPlaceThatIsHeldOutlastsItsFlight(t *testing.T) {
 	one := template("t", 1, 0)
 	flight := w.take("a", one)
 	w.refuse("b", one)
-	w.table.Hold(named("a"), named("t"))
-	w.table.Hold(named("a"), named("t")) // twice is once
+	w.table.Keep(named("a"), named("t"))
+	w.table.Keep(named("a"), named("t")) // twice is once
 	flight.Remove()
 	w.wantWoken()
 	w.refuse("b", one)
@@ -29,7 +29,7 @@ func TestAPlaceThatIsHeldOutlastsItsFlight(t *testing.T) {
 func TestAPlaceThatIsGivenBackDuringAFlightStaysTheFlights(t *testing.T) {
 	w := newWorld(t, 10)
 	one := template("t", 1, 0)
-	w.table.Hold(named("a"), named("t"))
+	w.table.Keep(named("a"), named("t"))
 	flight := w.take("a", one)
 	w.refuse("b", one)
 	w.table.Free(named("a"))
@@ -44,7 +44,7 @@ func TestPlacesThatAreHeldFromTheStartMayBeMoreThanAllowed(t *testing.T) {
 	w := newWorld(t, 10)
 	two := template("t", 2, 0)
 	for _, action := range []string{"a", "b", "c"} {
-		w.table.Hold(named(action), named("t"))
+		w.table.Keep(named(action), named("t"))
 	}
 	w.refuse("d", two)
 	w.table.Free(named("a"))

@@ -22,8 +22,8 @@ type Table struct {
 	mu        sync.Mutex
 	flights   map[types.NamespacedName]*Flight
 	bulkheads map[types.NamespacedName]*bulkhead
-	held      map[types.NamespacedName]*bulkhead // whose places outlast their flights
-	asking    map[types.NamespacedName]asking    // who waits in a queue, or was woken from it and has not answered
+	kept      map[types.NamespacedName]*bulkhead // whose places outlast their flights
+	queueing  map[types.NamespacedName]queueing  // who waits in a queue, or was woken from it and has not answered
 	draining  bool
 }
 
@@ -34,8 +34,8 @@ func New(clock clock.Clock, limit int, wake func(types.NamespacedName)) *Table {
 		clock: clock, limit: limit, wake: wake,
 		flights:   map[types.NamespacedName]*Flight{},
 		bulkheads: map[types.NamespacedName]*bulkhead{},
-		held:      map[types.NamespacedName]*bulkhead{},
-		asking:    map[types.NamespacedName]asking{},
+		kept:      map[types.NamespacedName]*bulkhead{},
+		queueing:  map[types.NamespacedName]queueing{},
 	}
 }
 
@@ -65,10 +65,10 @@ type Ticket struct {
 	Bulkhead Bulkhead
 }
 
-// asking is where an action asks for a slot, and since when.
-type asking struct {
-	hold  *bulkhead
-	since time.Time
+// queueing is where an action asks for a slot, and since when.
+type queueing struct {
+	bulkhead *bulkhead
+	since    time.Time
 }
 
 // Turn is what is known of the turn of an action that got no slot.
@@ -94,33 +94,33 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, turn Turn, next *types.N
 	if t.flights[ticket.Action] != nil || t.draining {
 		return nil, Turn{}, nil
 	}
-	hold := t.bulkhead(ticket.Bulkhead)
+	b := t.bulkhead(ticket.Bulkhead)
 	now := t.clock.Now()
-	mine := t.held[ticket.Action] == hold
-	if len(t.flights) >= t.limit || (hold.used >= hold.limit && !mine) {
-		hold.enqueue(ticket.Action)
-		return nil, Turn{Asked: t.ask(hold, ticket.Action, now)}, nil
+	mine := t.kept[ticket.Action] == b
+	if len(t.flights) >= t.limit || (b.used >= b.limit && !mine) {
+		b.enqueue(ticket.Action)
+		return nil, Turn{Asked: t.ask(b, ticket.Action, now)}, nil
 	}
-	if at := hold.nextAllowed(now, ticket.Action, ticket.Check); !at.IsZero() {
-		return nil, Turn{FreeAt: at, Asked: t.ask(hold, ticket.Action, now)}, t.nextBeside(hold)
+	if at := b.nextAllowed(now, ticket.Action, ticket.Check); !at.IsZero() {
+		return nil, Turn{FreeAt: at, Asked: t.ask(b, ticket.Action, now)}, t.nextBeside(b)
 	}
-	hold.leave(ticket.Action)
-	delete(t.asking, ticket.Action)
+	b.leave(ticket.Action)
+	delete(t.queueing, ticket.Action)
 	if !mine {
-		hold.used++
+		b.used++
 	}
-	flight = &Flight{table: t, hold: hold, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
+	flight = &Flight{table: t, bulkhead: b, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.flights[ticket.Action] = flight
 	return flight, Turn{}, nil
 }
 
 // ask notes that an action asks for a slot, and returns for how long it has.
-func (t *Table) ask(hold *bulkhead, action types.NamespacedName, now time.Time) time.Duration {
+func (t *Table) ask(b *bulkhead, action types.NamespacedName, now time.Time) time.Duration {
 	since := now
-	if before, ok := t.asking[action]; ok {
+	if before, ok := t.queueing[action]; ok {
 		since = before.since
 	}
-	t.asking[action] = asking{hold: hold, since: since}
+	t.queueing[action] = queueing{bulkhead: b, since: since}
 	return now.Sub(since)
 }
 
@@ -131,22 +131,22 @@ func (t *Table) Lookup(action types.NamespacedName) *Flight {
 	return t.flights[action]
 }
 
-// Leave says that an action does not want a slot any more, and passes one on to whoever waits. An action that never
+// GiveUpTurn says that an action does not want a slot any more, and passes one on to whoever waits. An action that never
 // asked costs nothing.
-func (t *Table) Leave(action types.NamespacedName) { t.wakeUp(t.leave(action)) }
+func (t *Table) GiveUpTurn(action types.NamespacedName) { t.wakeUp(t.giveUpTurn(action)) }
 
-func (t *Table) leave(action types.NamespacedName) (next *types.NamespacedName) {
+func (t *Table) giveUpTurn(action types.NamespacedName) (next *types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked, ok := t.asking[action]
+	asked, ok := t.queueing[action]
 	if !ok {
 		return nil
 	}
-	hold := asked.hold
-	delete(t.asking, action)
-	hold.leave(action)
-	hold.unbook(t.clock.Now(), action)
-	return t.passOn(hold)
+	b := asked.bulkhead
+	delete(t.queueing, action)
+	b.leave(action)
+	b.unbook(t.clock.Now(), action)
+	return t.passOn(b)
 }
 
 // remove gives a flight's slot back and wakes whoever waits for it.
@@ -159,31 +159,31 @@ func (t *Table) land(flight *Flight) (next *types.NamespacedName) {
 		return nil
 	}
 	delete(t.flights, flight.ticket.Action)
-	if t.held[flight.ticket.Action] != flight.hold {
-		flight.hold.used--
+	if t.kept[flight.ticket.Action] != flight.bulkhead {
+		flight.bulkhead.used--
 	}
-	return t.passOn(flight.hold)
+	return t.passOn(flight.bulkhead)
 }
 
 // passOn takes who can go on now out of its queue, and drops the bulkhead where nothing is left in it.
-func (t *Table) passOn(hold *bulkhead) (next *types.NamespacedName) {
-	next = t.next(hold)
-	t.forget(hold)
+func (t *Table) passOn(b *bulkhead) (next *types.NamespacedName) {
+	next = t.next(b)
+	t.forget(b)
 	return next
 }
 
 // next takes who can use a free slot out of its queue: the first of this bulkhead or, since the bound on all flights may
 // be what others wait for, of any.
-func (t *Table) next(hold *bulkhead) *types.NamespacedName {
-	if first := t.nextFor(hold); first != nil {
+func (t *Table) next(b *bulkhead) *types.NamespacedName {
+	if first := t.nextFor(b); first != nil {
 		return first
 	}
-	return t.nextBeside(hold)
+	return t.nextBeside(b)
 }
 
-func (t *Table) nextBeside(hold *bulkhead) *types.NamespacedName {
+func (t *Table) nextBeside(b *bulkhead) *types.NamespacedName {
 	for _, other := range t.bulkheads {
-		if other == hold {
+		if other == b {
 			continue
 		}
 		if first := t.nextFor(other); first != nil {
@@ -194,11 +194,11 @@ func (t *Table) nextBeside(hold *bulkhead) *types.NamespacedName {
 }
 
 // nextFor takes the first action out of a bulkhead's queue where there is room for it, or returns nil.
-func (t *Table) nextFor(hold *bulkhead) *types.NamespacedName {
-	if len(t.flights) >= t.limit || hold.used >= hold.limit {
+func (t *Table) nextFor(b *bulkhead) *types.NamespacedName {
+	if len(t.flights) >= t.limit || b.used >= b.limit {
 		return nil
 	}
-	return hold.dequeue()
+	return b.dequeue()
 }
 
 func (t *Table) wakeUp(action *types.NamespacedName) {

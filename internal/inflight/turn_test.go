@@ -26,7 +26,7 @@ func TestTheRateGivesEachATurnOfItsOwn(t *testing.T) {
 	if again := w.refuse("c", bounds); !again.Equal(third) {
 		t.Errorf("c is told %v after b has begun; want %v still", again, third)
 	}
-	w.table.Leave(named("c"))
+	w.table.GiveUpTurn(named("c"))
 	if fourth := w.refuse("d", bounds); !fourth.Equal(third) {
 		t.Errorf("d may begin at %v; want %v, the turn that c gave back", fourth, third)
 	}
@@ -53,7 +53,7 @@ func TestAskingIsOneQuestion(t *testing.T) {
 			}
 			asked(0)
 			asked(400 * time.Millisecond)
-			w.table.Leave(named("b"))
+			w.table.GiveUpTurn(named("b"))
 			asked(0)
 			first.Remove()
 			w.clock.Step(2 * time.Second)

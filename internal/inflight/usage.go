@@ -16,12 +16,12 @@ func (t *Table) Usage() []Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	waiting := map[*bulkhead]int{}
-	for _, asked := range t.asking {
-		waiting[asked.hold]++
+	for _, asked := range t.queueing {
+		waiting[asked.bulkhead]++
 	}
 	all := make([]Usage, 0, len(t.bulkheads))
-	for template, hold := range t.bulkheads {
-		all = append(all, Usage{Template: template, Used: hold.used, Queued: waiting[hold]})
+	for template, b := range t.bulkheads {
+		all = append(all, Usage{Template: template, Used: b.used, Queued: waiting[b]})
 	}
 	return all
 }

@@ -12,28 +12,28 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-// left is how many actions wait for a person although their submission is gone, by template, as the last sweep found. The
-// cache, from which the others are counted, does not have them.
-type left struct {
+// withoutSubmission is how many actions wait for a person although their submission is gone, by template, as the last sweep
+// found. The cache, from which the others are counted, does not have them.
+type withoutSubmission struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-func (l *left) set(counts map[string]int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.counts = counts
+func (w *withoutSubmission) set(counts map[string]int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts = counts
 }
 
-// Left returns how many actions wait for a person although their submission is gone, by template.
-func (r *Submissions) Left() map[string]int {
-	r.left.mu.Lock()
-	defer r.left.mu.Unlock()
-	return maps.Clone(r.left.counts)
+// WithoutSubmission returns how many actions wait for a person although their submission is gone, by template.
+func (r *Submissions) WithoutSubmission() map[string]int {
+	r.withoutSubmission.mu.Lock()
+	defer r.withoutSubmission.mu.Unlock()
+	return maps.Clone(r.withoutSubmission.counts)
 }
 
-// countLeft counts them anew.
-func (l *DueLoop) countLeft(ctx context.Context) error {
+// countWithoutSubmission counts them anew.
+func (l *DueLoop) countWithoutSubmission(ctx context.Context) error {
 	r, counts := l.Submissions, map[string]int{}
 	complete, err := l.everywhere(func(namespace string) (unread error) {
 		err := r.Records.EachAsking(ctx, namespace, func(record *v1alpha1.TaskRecord) {
@@ -47,7 +47,7 @@ func (l *DueLoop) countLeft(ctx context.Context) error {
 		return errors.Join(err, unread)
 	})
 	if complete {
-		r.left.set(counts)
+		r.withoutSubmission.set(counts)
 	}
 	if apierrors.IsBadRequest(err) {
 		return fmt.Errorf("what waits for a person without its submission is not counted, since the kinds are older than this operator: upgrade them (config/crd): %w", err)

@@ -47,7 +47,7 @@ func (o *options) observers(mgr ctrl.Manager) (telemetry.Observers, *telemetry.E
 func setupMetrics(mgr ctrl.Manager, submissions *controller.Submissions, options *options) error {
 	return errors.Join(
 		metrics.Registry.Register(&telemetry.Standing{
-			Cache: mgr.GetCache(), Usage: submissions.Usage, Left: submissions.Left, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
+			Cache: mgr.GetCache(), Usage: submissions.Usage, Left: submissions.WithoutSubmission, MaxInFlight: options.maxInFlight, Clock: clock.RealClock{}, Leads: mgr.Elected(),
 		}),
 		controller.FollowTemplates(context.Background(), mgr.GetCache(), submissions.Plans),
 	)
