@@ -75,6 +75,8 @@ func (s *subject) whenFailed() []advice {
 	switch {
 	case s.Reason() == v1alpha1.ReasonKeyReused:
 		return []advice{{"It did not happen: its key belongs to another action. Delete it, and submit it under a key of its own.", []string{s.run("kubectl delete tasksubmission " + s.Name.Name)}}}
+	case s.hidden():
+		return []advice{{"It did not happen. Remove the cause, then have it tried again by somebody who may decide:", []string{s.decide(v1alpha1.DecisionRetry)}}}
 	case s.Action() == nil:
 		return []advice{{"It did not happen, and leaves nothing behind. Delete it, correct what the message names, and submit it again.", []string{s.run("kubectl delete tasksubmission " + s.Name.Name)}}}
 	case s.Action().Unapproved:
@@ -101,6 +103,8 @@ func (s *subject) whileHeld() []advice {
 		}
 	case s.Holder.Submission != "":
 		return []advice{{"Another submission has its business key, and this one gets its result, or its turn. See what that waits for:", []string{s.run("kubectl taskonce explain " + s.Holder.Submission)}}, s.toCancel("Or end it:")}
+	case s.hidden():
+		return []advice{{"Another submission has its business key, and this one gets its result, or its turn. Which one is in its record, which you may not read.", nil}, s.toCancel("Or have it ended by somebody who may decide:")}
 	default:
 		return []advice{{"Nothing has to be done: its turn has come.", nil}, s.toCancel("To have it not happen:")}
 	}

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
 )
 
+// following follows a submission until something is enough.
+type following func(ctx context.Context, enough func(*v1alpha1.TaskSubmission) bool) (*v1alpha1.TaskSubmission, error)
+
 // await waits for the end of a submission, or until a person must say what came of it. The error has the exit code of
 // what it found.
-func (s *session) await(ctx context.Context, client *submit.Client, name types.NamespacedName) (*v1alpha1.TaskSubmission, error) {
-	found, err := client.Follow(ctx, name, func(now *v1alpha1.TaskSubmission) bool {
+func await(ctx context.Context, name string, follow following) (*v1alpha1.TaskSubmission, error) {
+	found, err := follow(ctx, func(now *v1alpha1.TaskSubmission) bool {
 		return now.Status.Phase.Terminal() || now.Status.Reason == v1alpha1.ReasonOutcomeUnknown
 	})
 	var gone *submit.GoneError
@@ -27,9 +28,9 @@ func (s *session) await(ctx context.Context, client *submit.Client, name types.N
 	case ctx.Err() == nil:
 		return found, err
 	case found == nil:
-		return nil, failed(exitUnknown, "%s: %w", name.Name, err)
+		return nil, failed(exitUnknown, "%s: %w", name, err)
 	default:
-		return found, failed(exitUnknown, "%s has not finished (%s: %s): %w", name.Name, standing(found), found.Status.Message, err)
+		return found, failed(exitUnknown, "%s has not finished (%s: %s): %w", name, standing(found), found.Status.Message, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -72,6 +73,12 @@ func unapproved(a *v1alpha1.Action) { a.Unapproved = true }
 func holding(a *v1alpha1.Action) { a.BusinessKey, a.Claim = "1001", "bk-1" }
 
 func gone(s *story) { s.Submission = nil }
+
+// hidden has whoever asks not read records.
+func hidden(s *story) {
+	s.Hidden = errors.New("taskrecords.taskonce.dev is forbidden")
+	s.Submission.Status.RecordName, s.Submission.Status.Attempts, s.Submission.Status.BusinessKey = "ik-1", 1, "1001"
+}
 
 // under gives it its template, whose effect has a digest.
 func under(digest string) option {

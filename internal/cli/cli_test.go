@@ -3,10 +3,15 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/pkg/submit"
 )
 
 // at runs the plugin without a cluster.
@@ -48,19 +54,61 @@ func TestNameNeedsNoCluster(t *testing.T) {
 
 func TestErrorsInKubectlsManner(t *testing.T) {
 	notFound := apierrors.NewNotFound(schema.GroupResource{Group: "taskonce.dev", Resource: "tasksubmissions"}, "a")
-	refused := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/apis", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
+	dial := func(err error) error {
+		return &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/apis", Err: &net.OpError{Op: "dial", Err: err}}
+	}
+	refused := dial(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	for _, test := range []struct {
 		err  error
 		want string
 	}{
 		{notFound, `Error from server (NotFound): tasksubmissions.taskonce.dev "a" not found`},
 		{refused, "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?"},
+		{dial(&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}), "Unable to connect to the server: dial: lookup nowhere: no such host"},
+		{fmt.Errorf("timed out; the last try: %w", refused), `error: timed out; the last try: Get "https://10.0.0.1:6443/apis": dial: connect: connection refused`},
+		{apierrors.NewUnauthorized("Unauthorized"), "error: You must be logged in to the server (Unauthorized)"},
 		{errors.New("something"), "error: something"},
 		{errors.New("error: said already"), "error: said already"},
 		{failed(exitRefused, "of %w", notFound), `error: of tasksubmissions.taskonce.dev "a" not found`},
 	} {
 		if got := said(test.err); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestWhatIsRefused: the action, and not who asks, nor how.
+func TestWhatIsRefused(t *testing.T) {
+	submissions := schema.GroupResource{Group: "taskonce.dev", Resource: "tasksubmissions"}
+	rights := apierrors.NewForbidden(submissions, "a", errors.New(`User "ann" cannot create resource "tasksubmissions" in API group "taskonce.dev" in the namespace "shop"`))
+	denied := apierrors.NewForbidden(submissions, "a", errors.New(`admission webhook "policy.example" denied the request: not on Sundays`))
+	for _, test := range []struct {
+		reason string
+		err    error
+		code   int
+	}{
+		{"admission", denied, exitRefused},
+		{"a quota", apierrors.NewForbidden(submissions, "a", errors.New("exceeded quota: all")), exitRefused},
+		{"not valid", apierrors.NewInvalid(schema.GroupKind{}, "a", nil), exitRefused},
+		{"too large", apierrors.NewRequestEntityTooLargeError("limit is 3145728"), exitRefused},
+		{"rights", rights, exitError},
+		{"nobody is known", apierrors.NewUnauthorized("Unauthorized"), exitError},
+		{"no such namespace", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), exitError},
+		{"a certificate that is not trusted", &tls.CertificateVerificationError{Err: errors.New("unknown authority")}, exitError},
+		{"no connection", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, exitError},
+	} {
+		s, err := (&submit.Client{}).Prepare(submit.Action{Namespace: "shop", Key: "a", Template: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{test.err, &submit.RefusedError{Name: "a", Err: test.err}} {
+			if got := codeOf(notSubmitted(s, err)); got != test.code {
+				t.Errorf("%s: %d, want %d: %v", test.reason, got, test.code, notSubmitted(s, err))
+			}
+		}
+		unknown := &submit.UnknownError{Name: "a", Err: test.err}
+		if got := codeOf(notSubmitted(s, unknown)); got != exitUnknown {
+			t.Errorf("%s, while an answer is lost: %d", test.reason, got)
 		}
 	}
 }
@@ -218,13 +266,25 @@ func TestWhatASelectionTakesIn(t *testing.T) {
 	}
 }
 
+// TestAQuestionEndsWithTheCommand: nothing is decided by an interrupt while nobody answers.
+func TestAQuestionEndsWithTheCommand(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	streams.In, _ = io.Pipe()
+	o := &decide{session: &session{IOStreams: streams, terminal: func(any) bool { return true }}, kind: decisions[0], dryRun: "none", reason: "why"}
+	if err := o.agree(ctx, []*subject{told().subject}, 0); err == nil || err.Error() != "nothing was decided: interrupt signal received" {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestManyAreAskedFor on a terminal, and only a yes is one.
 func TestManyAreAskedFor(t *testing.T) {
 	for answer, agreed := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "yeah\n": false} {
 		streams, in, _, stderr := genericiooptions.NewTestIOStreams()
 		in.WriteString(answer)
 		o := &decide{session: &session{IOStreams: streams, terminal: func(any) bool { return true }}, kind: decisions[0], dryRun: "none", reason: "why"}
-		err := o.agree([]*subject{told().subject, told(begun(v1alpha1.OutcomeUnknown, ""), gone).subject}, 3)
+		err := o.agree(t.Context(), []*subject{told().subject, told(begun(v1alpha1.OutcomeUnknown, ""), gone).subject}, 3)
 		if (err == nil) != agreed {
 			t.Errorf("%q: %v", answer, err)
 		}

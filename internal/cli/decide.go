@@ -57,7 +57,7 @@ is one decision. For several submissions a preview is shown first; it asks on a 
 	flags.StringVar(&o.reason, "reason", "", "Why. It is kept with the record.")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
 	flags.BoolVar(&o.wait, "wait", true, "Wait until the operator has judged it.")
-	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait for that. Zero: without end.")
+	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait for that, when all are made. Zero: without end.")
 	switch kind.action {
 	case v1alpha1.DecisionConfirmApplied:
 		flags.StringVar(&o.result, "result", "", "The result that every duplicate gets: JSON of at most 16 KiB.")
@@ -80,7 +80,7 @@ func (o *decide) run(ctx context.Context, args []string) error {
 		return o.nothing(skipped)
 	}
 	if o.targets.selects() || len(subjects) > 1 {
-		if err := o.agree(subjects, skipped); err != nil {
+		if err := o.agree(ctx, subjects, skipped); err != nil {
 			return err
 		}
 	}
@@ -90,11 +90,13 @@ func (o *decide) run(ctx context.Context, args []string) error {
 // find returns the subjects, and how many of a selection the decision is of no use for.
 func (o *decide) find(ctx context.Context, args []string) (subjects []*subject, skipped int, err error) {
 	if !o.targets.selects() {
-		names, err := o.targets.names(o.session, o.cluster, args)
+		names, err := o.targets.names(ctx, o.session, o.cluster, args)
 		if err != nil {
 			return nil, 0, err
 		}
-		subjects, err = gather(names, func(name types.NamespacedName) (*subject, error) { return o.cluster.load(ctx, name) })
+		subjects, err = gather(names, func(name types.NamespacedName) (*subject, error) {
+			return o.cluster.load(ctx, name, o.cluster.reader.Complete)
+		})
 		return subjects, 0, err
 	}
 	submissions, err := o.targets.selected(ctx, o.cluster)
@@ -145,17 +147,20 @@ func (o *decide) nothing(skipped int) error {
 	return nil
 }
 
-// decideAll makes the decisions and says what came of each.
+// decideAll makes the decisions, waits until they are judged, and says what came of each. No decision waits for the judgement
+// of another.
 func (o *decide) decideAll(ctx context.Context, subjects []*subject) error {
+	var decisions []made
+	inOrder(subjects, func(subject *subject) made { return o.make(ctx, subject) }, func(_ *subject, m made) { decisions = append(decisions, m) })
 	ctx, cancel := limited(ctx, o.timeout)
 	defer cancel()
 	tally := newTally(o.ErrOut)
 	var all []client.Object
-	inOrder(subjects, func(subject *subject) made { return o.one(ctx, subject) }, func(subject *subject, result made) {
-		if result.decision != nil {
-			all = append(all, result.decision)
+	inOrder(decisions, func(m made) made { return o.settle(ctx, m) }, func(_, m made) {
+		if m.decision != nil {
+			all = append(all, m.decision)
 		}
-		line, err := o.say(subject, result)
+		line, err := o.say(m)
 		if line != "" && o.output.human() {
 			fmt.Fprintln(o.Out, line)
 		}
@@ -165,14 +170,13 @@ func (o *decide) decideAll(ctx context.Context, subjects []*subject) error {
 }
 
 // say words what came of one decision: a line, or an error with the exit code.
-func (o *decide) say(subject *subject, result made) (string, error) {
-	name := titled(subject.Name.Name)
-	if result.err != nil && result.decision == nil {
-		return "", result.err
+func (o *decide) say(m made) (string, error) {
+	if m.decision == nil {
+		return "", m.err
 	}
-	decision := result.decision
+	name, decision := titled(m.subject.Name.Name), m.decision
 	switch state := decision.Status.State; {
-	case state == v1alpha1.DecisionApplied && result.existed:
+	case state == v1alpha1.DecisionApplied && m.existed:
 		return fmt.Sprintf("%s %s already%s: %s", name, o.kind.done, o.decided(decision), decision.Spec.Reason), nil
 	case o.dryRun != "none":
 		return name + " " + o.kind.done + o.dryRun.suffix(), nil
@@ -182,11 +186,22 @@ func (o *decide) say(subject *subject, result made) (string, error) {
 		return "", failed(exitRefused, "%s not %s: the operator has called the decision %s %s: %s", name, o.kind.done, decision.Name, state, decision.Status.Message)
 	case !o.wait:
 		return fmt.Sprintf("taskdecision.taskonce.dev/%s created", decision.Name), nil
-	case decision.Status.Message != "":
-		return "", failed(exitUnknown, "%s: the decision %s is made and waits: %s", name, decision.Name, decision.Status.Message)
 	default:
-		return "", failed(exitUnknown, "%s: the decision %s is made and not judged yet: is the operator running, or does somebody have to do something else first? See: kubectl taskonce explain %s -n %s",
-			name, decision.Name, subject.Name.Name, subject.Name.Namespace)
+		return "", &coded{exitUnknown, o.unjudged(m)}
+	}
+}
+
+// unjudged says of a decision that is made why nobody knows yet what came of it.
+func (o *decide) unjudged(m made) error {
+	name, decision := titled(m.subject.Name.Name), m.decision
+	switch {
+	case m.err != nil:
+		return fmt.Errorf("%s: the decision %s is made, and what came of it cannot be seen: %w", name, decision.Name, m.err)
+	case decision.Status.Message != "":
+		return fmt.Errorf("%s: the decision %s is made and waits: %s", name, decision.Name, decision.Status.Message)
+	default:
+		return fmt.Errorf("%s: the decision %s is made and not judged yet: is the operator running, or does somebody have to do something else first? See: kubectl taskonce explain %s -n %s",
+			name, decision.Name, m.subject.Name.Name, m.subject.Name.Namespace)
 	}
 }
 

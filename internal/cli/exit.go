@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Exit codes, by what became of what was asked for.
@@ -73,23 +75,51 @@ func report(w io.Writer, err error) int {
 func said(err error) string {
 	var status apierrors.APIStatus
 	var unreachable *url.Error
-	var dial *net.OpError
+	text := err.Error()
 	switch {
-	case errors.As(err, &dial) && dial.Op == "dial" && errors.As(err, &unreachable):
-		host := unreachable.URL
-		if parsed, err := url.Parse(unreachable.URL); err == nil {
-			host = parsed.Host
-		}
-		return fmt.Sprintf("The connection to the server %s was refused - did you specify the right host or port?", host)
-	case errors.As(err, &status) && status.Status().Message == err.Error():
-		if reason := status.Status().Reason; reason != "" {
-			return fmt.Sprintf("Error from server (%s): %s", reason, err)
-		}
-		return "Error from server: " + err.Error()
-	case strings.HasPrefix(err.Error(), "error:"):
-		return err.Error()
+	case errors.As(err, &status) && status.Status().Message == text:
+		return saidByServer(status.Status())
+	case errors.As(err, &unreachable) && unreachable.Error() == text:
+		return notConnected(unreachable)
+	case strings.HasPrefix(text, "error:"):
+		return text
 	default:
-		return "error: " + err.Error()
+		return "error: " + text
+	}
+}
+
+func saidByServer(status metav1.Status) string {
+	switch status.Reason {
+	case "":
+		return "Error from server: " + status.Message
+	case metav1.StatusReasonUnauthorized:
+		return fmt.Sprintf("error: You must be logged in to the server (%s)", status.Message)
+	default:
+		return fmt.Sprintf("Error from server (%s): %s", status.Reason, status.Message)
+	}
+}
+
+func notConnected(err *url.Error) string {
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Sprintf("Unable to connect to the server: %v", err.Err)
+	}
+	host := err.URL
+	if parsed, err := url.Parse(err.URL); err == nil {
+		host = parsed.Host
+	}
+	return fmt.Sprintf("The connection to the server %s was refused - did you specify the right host or port?", host)
+}
+
+// refused reports whether the API server looked at what it was to create, and refused that: it is not valid, or admission
+// denied it. Of who asks, and with what rights, it says nothing.
+func refused(err error) bool {
+	switch statusOf(err) {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusForbidden: // by admission, or by authorization, whose words are always these
+		return !strings.Contains(err.Error(), " cannot create resource ")
+	default:
+		return false
 	}
 }
 

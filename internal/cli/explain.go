@@ -18,7 +18,7 @@ func newExplain(s *session) *cobra.Command {
 		Use: "explain NAME...", Aliases: []string{"get", "describe"}, GroupID: groupLook,
 		Short: "Tell the story of a submission: every attempt and decision, why it waits, and what to do next",
 		Long: `Tell the story of a submission: every attempt and decision, why it waits, and what to do next, as commands. Where the submission
-was deleted, its record is told of. With -o the objects are printed: submission, record and decisions.`,
+was deleted, its record is told of. Who may not read records is told the rest. With -o the objects are printed: submission, record and decisions.`,
 		Example: `kubectl taskonce explain print-letter-12
 
 kubectl taskonce explain print-letter-12 -o yaml`,
@@ -64,7 +64,7 @@ func (c *cluster) story(ctx context.Context, arg string) (*story, error) {
 	if err != nil {
 		return nil, err
 	}
-	subject, err := c.load(ctx, types.NamespacedName{Namespace: c.namespace, Name: name})
+	subject, err := c.load(ctx, types.NamespacedName{Namespace: c.namespace, Name: name}, c.reader.Visible)
 	if err != nil {
 		return nil, err
 	}

@@ -4,52 +4,49 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 // made is what came of one decision.
 type made struct {
-	decision *v1alpha1.TaskDecision // nil: it was not made
+	subject  *subject
+	decision *v1alpha1.TaskDecision // nil: it was not made, or nobody knows
 	existed  bool                   // somebody had made it before
-	err      error
+	err      error                  // why it was not made, or why nobody tells what came of it
 }
 
-// one makes one decision, and waits until it is judged.
-func (o *decide) one(ctx context.Context, subject *subject) made {
+// make makes one decision.
+func (o *decide) make(ctx context.Context, subject *subject) made {
+	if ctx.Err() != nil {
+		return made{subject: subject, err: fmt.Errorf("%s not %s: %w", titled(subject.Name.Name), o.kind.done, context.Cause(ctx))}
+	}
 	if decision := o.already(ctx, subject); decision != nil {
-		return made{decision: decision, existed: true}
+		return made{subject: subject, decision: decision, existed: true}
 	}
 	decision, err := o.decision(subject)
 	if err != nil {
-		return made{err: err}
+		return made{subject: subject, err: err}
 	}
 	if o.dryRun == "client" {
 		decision.Name = decisionName(subject, decision, 1)
-		return made{decision: decision}
+		return made{subject: subject, decision: decision}
 	}
-	result := o.create(ctx, subject, decision)
-	if result.err != nil || o.dryRun == "server" || !o.wait {
-		return result
+	return o.create(ctx, subject, decision)
+}
+
+// settle waits until what was made is judged.
+func (o *decide) settle(ctx context.Context, m made) made {
+	if m.decision != nil && !isJudged(m.decision) && o.dryRun == "none" && o.wait {
+		m.decision, m.err = o.cluster.judged(ctx, m.decision)
 	}
-	judged, err := o.cluster.judged(ctx, result.decision)
-	if judged != nil {
-		result.decision = judged
-	}
-	if err != nil && ctx.Err() == nil {
-		return made{err: err}
-	}
-	return result
+	return m
 }
 
 // decision returns it without a name. What it names is what was read.
@@ -91,31 +88,6 @@ func (o *decide) pinned(subject *subject) (string, error) {
 	return digest, nil
 }
 
-// create stores the decision. Its name follows from what it decides, so that the same decision is made once; one that
-// came to nothing does not stand in the way of another.
-func (o *decide) create(ctx context.Context, subject *subject, decision *v1alpha1.TaskDecision) made {
-	for try := 1; ; try++ {
-		decision.Name = decisionName(subject, decision, try)
-		attempt := decision.DeepCopy()
-		err := o.cluster.api.Create(ctx, attempt, o.dryRun.options()...)
-		if err == nil {
-			return made{decision: attempt}
-		}
-		if !apierrors.IsAlreadyExists(err) {
-			return made{err: err}
-		}
-		existing := &v1alpha1.TaskDecision{}
-		if err := o.cluster.api.Get(ctx, client.ObjectKeyFromObject(decision), existing); err != nil {
-			return made{err: err}
-		}
-		switch existing.Status.State {
-		case v1alpha1.DecisionRefused, v1alpha1.DecisionSuperseded:
-		default:
-			return made{decision: existing, existed: true}
-		}
-	}
-}
-
 // decisionName is the same for the same decision about the same attempt.
 func decisionName(subject *subject, decision *v1alpha1.TaskDecision, try int) string {
 	var retries int32
@@ -126,42 +98,4 @@ func decisionName(subject *subject, decision *v1alpha1.TaskDecision, try int) st
 	sum := sha256.Sum256([]byte(v1alpha1.Key(string(spec.UID), strconv.Itoa(int(spec.Attempt)), string(spec.Action), strconv.Itoa(int(retries)), spec.TemplateDigest, strconv.Itoa(try))))
 	hash := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))[:12]
 	return fmt.Sprintf("%.52s-%s-%s", spec.Submission, decisionCalled(spec.Action).verb, hash)
-}
-
-// judged waits until the operator has said what came of a decision. It returns the decision as it was last seen.
-func (c *cluster) judged(ctx context.Context, decision *v1alpha1.TaskDecision) (*v1alpha1.TaskDecision, error) {
-	for {
-		last := &v1alpha1.TaskDecision{}
-		if err := c.api.Get(ctx, client.ObjectKeyFromObject(decision), last); err != nil {
-			return decision, err
-		}
-		if decision = last; isJudged(last) {
-			return last, nil
-		}
-		changes, err := c.api.Watch(ctx, &v1alpha1.TaskDecisionList{}, &client.ListOptions{
-			Namespace: last.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", last.Name),
-			Raw: &metav1.ListOptions{ResourceVersion: last.ResourceVersion},
-		})
-		if err != nil {
-			return last, err
-		}
-		for event := range changes.ResultChan() {
-			if seen, ok := event.Object.(*v1alpha1.TaskDecision); ok {
-				if decision = seen; isJudged(seen) {
-					break
-				}
-			}
-		}
-		changes.Stop()
-		if isJudged(decision) {
-			return decision, nil
-		}
-		if ctx.Err() != nil {
-			return decision, errors.New("not judged in time")
-		}
-	}
-}
-
-func isJudged(decision *v1alpha1.TaskDecision) bool {
-	return decision.Status.State != "" && decision.Status.State != v1alpha1.DecisionPending
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,14 +26,14 @@ func (f *files) flags(what string) *genericclioptions.FileNameFlags {
 func (f *files) given() bool { return len(f.names) > 0 || f.kustomize != "" }
 
 // infos reads the manifests, without asking the API server.
-func (f *files) infos(s *session) ([]*resource.Info, error) {
+func (f *files) infos(ctx context.Context, s *session) ([]*resource.Info, error) {
 	options := f.flags("").ToOptions()
-	return resource.NewBuilder(s.flags).Unstructured().Local().FilenameParam(false, &options).Flatten().Do().Infos()
+	return unless(ctx, resource.NewBuilder(s.flags).Unstructured().Local().FilenameParam(false, &options).Flatten().Do().Infos)
 }
 
 // submissions reads manifests of submissions only. A misspelt field is an error.
-func (f *files) submissions(s *session) ([]*v1alpha1.TaskSubmission, error) {
-	infos, err := f.infos(s)
+func (f *files) submissions(ctx context.Context, s *session) ([]*v1alpha1.TaskSubmission, error) {
+	infos, err := f.infos(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"strings"
 )
 
 // agree shows what would be decided about, and asks on a terminal. Where nobody can be asked it needs --yes.
-func (o *decide) agree(subjects []*subject, skipped int) error {
+func (o *decide) agree(ctx context.Context, subjects []*subject, skipped int) error {
 	if err := o.preview(subjects, skipped); err != nil {
 		return err
 	}
@@ -18,7 +19,13 @@ func (o *decide) agree(subjects []*subject, skipped int) error {
 		return failed(exitError, "nothing was decided: give --yes if this is what you mean, or --dry-run=server to try it")
 	}
 	fmt.Fprintf(o.ErrOut, "%s for %d? [y/N] ", o.kind.action, len(subjects))
-	answer, _ := bufio.NewReader(o.In).ReadString('\n') // none is a no
+	answer, err := unless(ctx, func() (string, error) {
+		answer, _ := bufio.NewReader(o.In).ReadString('\n') // none is a no
+		return answer, nil
+	})
+	if err != nil {
+		return failed(exitError, "nothing was decided: %w", err)
+	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil

@@ -23,7 +23,7 @@ func (o *submitting) rehearse(ctx context.Context, s *submit.Submission) submitt
 	case err == nil:
 		return submitted{object: object, line: line + o.dryRun.suffix()}
 	case !apierrors.IsAlreadyExists(err):
-		return submitted{err: notSubmitted(s, &submit.RefusedError{Name: s.Name(), Err: err})}
+		return submitted{err: notSubmitted(s, err)}
 	}
 	found := &v1alpha1.TaskSubmission{}
 	if err := o.cluster.api.Get(ctx, client.ObjectKeyFromObject(object), found); err != nil {

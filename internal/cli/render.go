@@ -71,7 +71,7 @@ kubectl taskonce render -f template.yaml --parameters='{orderId: "1001"}'`,
 func (o *rendering) template(ctx context.Context, args []string) (*v1alpha1.TaskTemplate, error) {
 	template := &v1alpha1.TaskTemplate{}
 	if o.file != "" {
-		if err := o.read(template); err != nil || template.Namespace != "" {
+		if err := o.read(ctx, template); err != nil || template.Namespace != "" {
 			return template, err
 		}
 		var err error
@@ -85,8 +85,8 @@ func (o *rendering) template(ctx context.Context, args []string) (*v1alpha1.Task
 	return template, c.api.Get(ctx, types.NamespacedName{Namespace: c.namespace, Name: args[0]}, template)
 }
 
-func (o *rendering) read(template *v1alpha1.TaskTemplate) error {
-	infos, err := (&files{names: []string{o.file}}).infos(o.session)
+func (o *rendering) read(ctx context.Context, template *v1alpha1.TaskTemplate) error {
+	infos, err := (&files{names: []string{o.file}}).infos(ctx, o.session)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func newResult(s *session) *cobra.Command {
 		Use: "result NAME", GroupID: groupSubmit,
 		Short: "Print the result of a submission as JSON",
 		Long: `Print the result of a submission as JSON, and nothing else on standard output. The exit code tells Success (0), Failed (2) and
-not finished (3) apart. Where the submission was deleted, its record answers. A Success without a result prints null.`,
+not finished (3) apart. Where the submission was deleted, its record answers those who may read it. A Success without a result prints null.`,
 		Example: `kubectl taskonce result award-42-stu-7
 
 kubectl taskonce result award-42-stu-7 | jq .receipt`,
@@ -29,7 +29,7 @@ kubectl taskonce result award-42-stu-7 | jq .receipt`,
 			if err != nil {
 				return err
 			}
-			subject, err := c.load(command.Context(), types.NamespacedName{Namespace: c.namespace, Name: name})
+			subject, err := c.load(command.Context(), types.NamespacedName{Namespace: c.namespace, Name: name}, alone)
 			if err != nil {
 				return err
 			}

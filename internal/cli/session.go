@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -29,6 +30,8 @@ type session struct {
 // cluster is where a command works.
 type cluster struct {
 	api client.WithWatch
+	// submitter submits, and follows what was submitted.
+	submitter *submit.Client
 	// namespace is that of the flag, or else of the kubeconfig.
 	namespace string
 	// explicit says that the flag was given.
@@ -63,15 +66,22 @@ func (s *session) connect() (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{api: api, reader: &inbox.Reader{API: api}}
+	if c.submitter, err = s.submitter(config); err != nil {
+		return nil, err
+	}
 	c.namespace, c.explicit, err = s.flags.ToRawKubeConfigLoader().Namespace()
 	return c, err
 }
 
 // submitter returns a client that says when it has to try again.
-func (s *session) submitter(c *cluster) *submit.Client {
-	return &submit.Client{API: c.api, OnRetry: func(name string, err error) {
-		fmt.Fprintf(s.ErrOut, "Warning: no answer yet about %s: %v; it is asked again\n", name, err)
-	}}
+func (s *session) submitter(config *rest.Config) (*submit.Client, error) {
+	submitter, err := submit.Connect(config)
+	if err == nil {
+		submitter.OnRetry = func(name string, err error) {
+			fmt.Fprintf(s.ErrOut, "Warning: no answer yet about %s: %v; it is asked again\n", name, err)
+		}
+	}
+	return submitter, err
 }
 
 // limited bounds a context; zero: not at all.

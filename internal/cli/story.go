@@ -59,6 +59,9 @@ func (s *story) head(now time.Time) [][2]string {
 		add("On behalf of", action.OnBehalfOf)
 	}
 	if s.Submission != nil {
+		if s.hidden() {
+			add("Business key", s.Submission.Status.BusinessKey)
+		}
 		add("Duplicate of", s.Submission.Status.DuplicateOf)
 		if at := s.Submission.Status.ExpiresAt; at != nil {
 			add("Answers for", duration.HumanDuration(at.Sub(now))+" more")
@@ -108,6 +111,9 @@ func (s *story) events(now time.Time) []string {
 		if action.Attempt.Number > 0 {
 			lines = append(lines, tellAttempt(now, &action.Attempt))
 		}
+	}
+	if s.hidden() {
+		lines = append(lines, fmt.Sprintf("attempts so far: %d; what came of each is in its record, which you may not read: the roles taskonce-viewer and taskonce-approver may", s.attempt()))
 	}
 	for i := range s.decisions {
 		lines = append(lines, tellDecision(now, &s.decisions[i]))

@@ -55,6 +55,8 @@ func TestStories(t *testing.T) {
 		"executing":                told(begun("", ""), is(processing, v1alpha1.ReasonExecuting, "the effect is being carried out")),
 		"rejected":                 told(begun(v1alpha1.OutcomeNotApplied, "422"), is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended),
 		"invalid":                  told(is(hasFailed, v1alpha1.ReasonInvalidParameters, "params.orderId: must be a string"), ended),
+		"hidden":                   told(is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended, hidden),
+		"hidden-held":              told(is(pending, v1alpha1.ReasonBusinessKeyHeld, "another one is carried out"), hidden),
 		"denied":                   told(begun("", ""), journal(unapproved), is(hasFailed, v1alpha1.ReasonCancelled, "cancelled before it began"), ended),
 	}
 	for name, s := range stories {

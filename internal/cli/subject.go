@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,25 +39,34 @@ func (s *subject) standing() string {
 	return string(s.Action().Phase) + "/" + string(s.Action().Reason)
 }
 
-// load reads an action by its submission's name. What it does not find at all is a NotFound.
-func (c *cluster) load(ctx context.Context, name types.NamespacedName) (*subject, error) {
+// load reads an action by its submission's name; surroundings add to the submission what a command needs beside it. What it
+// does not find at all is a NotFound.
+func (c *cluster) load(ctx context.Context, name types.NamespacedName, surroundings func(context.Context, *v1alpha1.TaskSubmission) (inbox.Subject, error)) (*subject, error) {
 	submission := &v1alpha1.TaskSubmission{}
 	missing := c.api.Get(ctx, name, submission)
 	switch {
 	case missing == nil:
-		return c.complete(ctx, submission)
+		s, err := surroundings(ctx, submission)
+		return &subject{s}, err
 	case client.IgnoreNotFound(missing) != nil:
 		return nil, missing
 	}
 	record, err := c.recordOf(ctx, name)
-	if err != nil {
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("%w; had it been deleted its record would answer, which you may not read: %w", missing, err)
+	case err != nil:
 		return nil, err
-	}
-	if record == nil {
+	case record == nil:
 		return nil, missing
 	}
 	s, err := c.reader.Abandoned(ctx, name, record)
 	return &subject{s}, err
+}
+
+// alone adds nothing.
+func alone(_ context.Context, submission *v1alpha1.TaskSubmission) (inbox.Subject, error) {
+	return inbox.Subject{Name: client.ObjectKeyFromObject(submission), Submission: submission}, nil
 }
 
 // complete adds record and template to a submission.
@@ -76,6 +87,11 @@ func (c *cluster) recordOf(ctx context.Context, name types.NamespacedName) (*v1a
 		}
 	}
 	return nil, nil
+}
+
+// hidden reports whether there is a record that whoever asks may not read.
+func (s *subject) hidden() bool {
+	return s.Hidden != nil && s.Submission.Status.RecordName != ""
 }
 
 // inDoubt reports whether it may have had its effect, or is about to.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
@@ -30,7 +29,6 @@ type submitting struct {
 	timeout   time.Duration
 
 	cluster *cluster
-	client  *submit.Client
 }
 
 func newSubmit(s *session) *cobra.Command {
@@ -85,7 +83,7 @@ func (o *submitting) objects(command *cobra.Command, args []string) ([]*v1alpha1
 	case o.files.given() && (single || len(args) > 0):
 		return nil, usage(command, "a file says all there is to say: give either a file, or a TEMPLATE with flags")
 	case o.files.given():
-		objects, err := o.files.submissions(o.session)
+		objects, err := o.files.submissions(command.Context(), o.session)
 		if err == nil && len(objects) == 0 {
 			err = errors.New("no objects passed to submit")
 		}
@@ -134,7 +132,6 @@ func (o *submitting) run(ctx context.Context, objects []*v1alpha1.TaskSubmission
 	if o.cluster, err = o.connect(); err != nil {
 		return err
 	}
-	o.client = o.submitter(o.cluster)
 	var prepared []*submit.Submission
 	for i, object := range objects {
 		if object.Namespace == "" {
@@ -142,7 +139,7 @@ func (o *submitting) run(ctx context.Context, objects []*v1alpha1.TaskSubmission
 		} else if o.cluster.explicit && object.Namespace != o.cluster.namespace {
 			return fmt.Errorf("the namespace from the provided object %q does not match the namespace %q", object.Namespace, o.cluster.namespace)
 		}
-		s, err := o.client.PrepareObject(object)
+		s, err := o.cluster.submitter.PrepareObject(object)
 		if err != nil {
 			return fmt.Errorf("submission %d (key %q): %w", i+1, object.Key(), err)
 		}
@@ -169,7 +166,7 @@ func (o *submitting) one(ctx context.Context, s *submit.Submission) submitted {
 	if !o.wait {
 		return submitted{object: receipt.Object, line: line}
 	}
-	done, err := o.await(ctx, o.client, client.ObjectKeyFromObject(receipt.Object))
+	done, err := await(ctx, s.Name(), s.Follow)
 	if done == nil {
 		done = receipt.Object
 	}
@@ -183,13 +180,17 @@ const sameBefore = " before, with the same template and parameters"
 func notSubmitted(s *submit.Submission, err error) error {
 	var unknown *submit.UnknownError
 	var other *submit.OtherPayloadError
-	var refused *submit.RefusedError
+	var refusal *submit.RefusedError
 	switch {
 	case errors.As(err, &unknown):
 		return &coded{exitUnknown, err}
-	case errors.As(err, &other), errors.As(err, &refused):
+	case errors.As(err, &other):
 		return &coded{exitRefused, err}
-	default:
-		return failed(exitError, "the submission %q was not sent: %w", s.Name(), err)
+	case errors.As(err, &refusal):
+		err = refusal.Err
 	}
+	if refused(err) {
+		return failed(exitRefused, "the submission %q was refused: %w", s.Name(), err)
+	}
+	return failed(exitError, "the submission %q was not created: %w", s.Name(), err)
 }

@@ -56,7 +56,7 @@ func (t *targets) check(command *cobra.Command, args []string) error {
 }
 
 // names returns those that the caller names, in arguments or in files.
-func (t *targets) names(s *session, c *cluster, args []string) ([]types.NamespacedName, error) {
+func (t *targets) names(ctx context.Context, s *session, c *cluster, args []string) ([]types.NamespacedName, error) {
 	var all []types.NamespacedName
 	for _, arg := range args {
 		name, err := submissionNamed(arg)
@@ -68,7 +68,7 @@ func (t *targets) names(s *session, c *cluster, args []string) ([]types.Namespac
 	if !t.files.given() {
 		return all, nil
 	}
-	objects, err := t.files.submissions(s)
+	objects, err := t.files.submissions(ctx, s)
 	for _, object := range objects {
 		if object.Namespace == "" {
 			object.Namespace = c.namespace

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 func newWait(s *session) *cobra.Command {
@@ -53,7 +55,7 @@ kubectl taskonce wait --field-selector=spec.templateRef.name=award-points`,
 // all returns the names of what is named or selected.
 func (t *targets) all(ctx context.Context, s *session, c *cluster, args []string) ([]types.NamespacedName, error) {
 	if !t.selects() {
-		return t.names(s, c, args)
+		return t.names(ctx, s, c, args)
 	}
 	found, err := t.selected(ctx, c)
 	var names []types.NamespacedName
@@ -67,9 +69,10 @@ func (t *targets) all(ctx context.Context, s *session, c *cluster, args []string
 }
 
 func (s *session) waitFor(ctx context.Context, c *cluster, names []types.NamespacedName, output *output) error {
-	submitter := s.submitter(c)
 	return tellAll(s, output, names, func(name types.NamespacedName) submitted {
-		object, err := s.await(ctx, submitter, name)
+		object, err := await(ctx, name.Name, func(ctx context.Context, enough func(*v1alpha1.TaskSubmission) bool) (*v1alpha1.TaskSubmission, error) {
+			return c.submitter.Follow(ctx, name, enough)
+		})
 		if object == nil {
 			return submitted{err: err}
 		}

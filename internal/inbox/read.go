@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,15 +20,27 @@ type Reader struct {
 	templates sync.Map
 }
 
-// Complete adds to a submission its record, its template, and who holds its business key.
+// Complete adds to a submission its record, its template, and who holds its business key. An error says that one of them
+// could not be read: nothing can be decided without.
 func (r *Reader) Complete(ctx context.Context, submission *v1alpha1.TaskSubmission) (Subject, error) {
+	s, err := r.Visible(ctx, submission)
+	if err == nil {
+		err = s.Hidden
+	}
+	return s, err
+}
+
+// Visible does the same, also where whoever asks may not read the record: it is Hidden then.
+func (r *Reader) Visible(ctx context.Context, submission *v1alpha1.TaskSubmission) (Subject, error) {
 	s := Subject{Name: client.ObjectKeyFromObject(submission), Submission: submission}
 	record := &v1alpha1.TaskRecord{}
 	err := r.API.Get(ctx, types.NamespacedName{Namespace: s.Name.Namespace, Name: v1alpha1.RecordName(submission.Key())}, record)
-	if client.IgnoreNotFound(err) != nil {
+	switch {
+	case apierrors.IsForbidden(err):
+		s.Hidden = err
+	case client.IgnoreNotFound(err) != nil:
 		return s, err
-	}
-	if err == nil && isOf(record, submission) {
+	case err == nil && isOf(record, submission):
 		s.Record = record
 	}
 	return s, r.surround(ctx, &s)

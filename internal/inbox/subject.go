@@ -11,6 +11,7 @@ type Subject struct {
 	Name       types.NamespacedName
 	Submission *v1alpha1.TaskSubmission // nil: gone
 	Record     *v1alpha1.TaskRecord     // nil: none, or none of this action
+	Hidden     error                    // why whoever asks may not read the record; nil: they may
 	Template   *v1alpha1.TaskTemplate   // nil: none
 	Holder     Holder
 }

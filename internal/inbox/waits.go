@@ -47,11 +47,11 @@ func (s *Subject) Since() time.Time {
 	if s.Submission == nil {
 		return AbandonedSince(s.Record)
 	}
-	return Stalled(s.Submission)
+	return StalledSince(s.Submission)
 }
 
-// Stalled is from when on a submission waits: the last change of a condition, or else the creation.
-func Stalled(submission *v1alpha1.TaskSubmission) time.Time {
+// StalledSince is from when on a submission waits: when the condition Stalled became true, or else the creation.
+func StalledSince(submission *v1alpha1.TaskSubmission) time.Time {
 	for i := range submission.Status.Conditions {
 		if condition := &submission.Status.Conditions[i]; condition.Type == v1alpha1.ConditionStalled {
 			return condition.LastTransitionTime.Time

@@ -34,11 +34,11 @@ func (s *Submission) create(ctx context.Context) sent {
 
 // request makes one request in the time that one has. Where it certainly never left this process, the error is an
 // *unsentError.
-func (c *Client) request(ctx context.Context, make func(context.Context) error) error {
+func (c *Client) request(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
 	defer cancel()
 	ctx, left := c.departure(ctx)
-	err := make(ctx)
+	err := send(ctx)
 	if err != nil && !left() {
 		return &unsentError{err}
 	}

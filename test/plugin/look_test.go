@@ -111,6 +111,26 @@ func (w *world) do(name, word string) {
 	w.Errorf("no %s among\n%s", word, told)
 }
 
+// TestWhoMayOnlySubmit sees what came of it, and is told what is kept from them.
+func TestWhoMayOnlySubmit(t *testing.T) {
+	w := newWorld(t)
+	w.kubectl("create", "rolebinding", "application", "--clusterrole=taskonce-submitter", "--serviceaccount="+w.namespace+":application")
+	as := "--as=system:serviceaccount:" + w.namespace + ":application"
+	w.template("works", "/plain/orders")
+	w.template("refuses", nobodyThere)
+	w.expect(0, "done Success/Applied\n", "", "submit", "works", "--key", "done", "-p", "order=7", "--wait", as)
+	w.expect(2, "failed Failed/Rejected\n", "Rejected", "submit", "refuses", "--key", "failed", "-p", "order=7", "--wait", as)
+
+	w.expect(0, `"receipt":`, "", "result", "done", as)
+	w.expect(2, "", "failed is Failed (Rejected)", "result", "failed", as)
+	w.expect(1, "", "which you may not read", "result", "nobody", as)
+	got := w.expect(0, "What to do:", "", "explain", "done", "failed", as)
+	w.contains(got.out, "It is done, for good.", "attempts so far: 1; what came of each is in its record, which you may not read", "have it tried again by somebody who may decide")
+	w.expect(0, "tasksubmission.taskonce.dev/done\n", "", "explain", "done", "-o", "name", as)
+	w.expect(1, "", "Error from server (Forbidden): taskrecords.taskonce.dev ", "retry", "failed", why, as)
+	w.expect(1, "", `the submission "theirs" was not created: `, "submit", "works", "--key", "theirs", "--as=nobody")
+}
+
 func TestRenderShowsWhatWouldBeSent(t *testing.T) {
 	w := newWorld(t)
 	w.template("award", "/plain/orders/${params.order}", forOrder)

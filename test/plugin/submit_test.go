@@ -2,6 +2,10 @@ package plugin_test
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,11 +23,12 @@ func TestSubmitTellsWhatCameOfIt(t *testing.T) {
 	w.expect(0, "tasksubmission.taskonce.dev/"+name+" Success/Applied\n", "", append(submit, "--wait")...)
 	w.expect(0, "submitted before, with the same template and parameters\n", "", submit...)
 	w.expect(4, "", `error: the key "order:7" belongs to the submission "`+name+`"`, "submit", "works", "--key", "order:7", "-p", "order=8")
-	w.expect(4, "", "refused", "submit", "No Such Name", "--key", "a")
+	w.expect(4, "", `the submission "a" was refused: `, "submit", "works", "--key", "a", "--not-before=2027-01-02T00:00:00Z", "--not-after=2027-01-01T00:00:00Z")
+	w.expect(1, "", "no template has the name", "submit", "No Such Name", "--key", "a")
 	w.expect(2, "Failed/Rejected\n", "refused is Failed (Rejected): ", "submit", "refuses", "--key", "refused", "-p", "order=7", "--wait")
 	w.expect(3, "Processing/OutcomeUnknown\n", "kubectl taskonce explain lost -n "+w.namespace, "submit", "vanishes", "--key", "lost", "-p", "order=7", "--wait")
 	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=3s")
-	w.expect(1, "", "timed out", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=100ms")
+	w.expect(1, "", "timed out after 100ms; the last try: ", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=100ms")
 	if n := w.effects(name); n != 1 {
 		t.Errorf("%d effects", n)
 	}
@@ -170,6 +175,33 @@ func TestWaitAndResult(t *testing.T) {
 	w.kubectl("delete", "tasksubmission", "done", "failed")
 	w.expect(0, `"receipt":`, "", "result", "done")
 	w.expect(2, "", "failed is Failed (Rejected)", "result", "failed")
+}
+
+// TestReadingEndsWithAnInterrupt: nothing was sent, so there is nothing to find out.
+func TestReadingEndsWithAnInterrupt(t *testing.T) {
+	w := newWorld(t)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installation.bin, "kubectl-taskonce"), "submit", "-f", "-")
+	cmd.Env = append(installation.plane.Environ(installation.bin), "KUBECONFIG="+w.kubeconfig)
+	var said strings.Builder
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe holds: once it is written, some of it was read.
+	if _, err := io.WriteString(in, strings.Repeat("# a night run\n", 20_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "interrupt") {
+		t.Errorf("%v: %s", err, said.String())
+	}
 }
 
 // TestKubectlWait: a condition says that it is over, whatever came of it, and a removed submission is told at once.

@@ -29,7 +29,7 @@ func rowOf(s *v1alpha1.TaskSubmission) Row {
 	row := Row{
 		NamespacedName: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, Template: s.Spec.TemplateRef.Name,
 		Phase: s.Status.Phase, Reason: s.Status.Reason, Attempts: s.Status.Attempts, Replayed: s.Status.Replayed,
-		Created: s.CreationTimestamp.Time, Begun: timeOf(s.Status.StartedAt), Ended: timeOf(s.Status.CompletedAt), Stalled: inbox.Stalled(s),
+		Created: s.CreationTimestamp.Time, Begun: timeOf(s.Status.StartedAt), Ended: timeOf(s.Status.CompletedAt), Stalled: inbox.StalledSince(s),
 	}
 	if s.Spec.IdempotencyKey != s.Name {
 		row.Key = s.Spec.IdempotencyKey
