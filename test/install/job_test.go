@@ -37,8 +37,9 @@ apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
 metadata: {name: approve}
 spec:
+  access: timestamp('2026-07-01T12:00:00Z').getHours('Europe/Berlin') == 14
   approval: {required: true}
-  effect: {http: {url: "http://RECEIVER/plain/approve"}}
+  effect: {http: {url: "http://RECEIVER/plain/approve${timestamp('2026-07-01T12:00:00Z').getHours('Europe/Berlin')}"}}
 ---
 apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
