@@ -29,6 +29,9 @@ var version = "development"
 
 func main() {
 	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
+	if err == nil && !options.version {
+		err = options.open()
+	}
 	switch {
 	case errors.Is(err, setting.ErrHelp):
 		return
@@ -65,7 +68,7 @@ func run(ctx context.Context, options *options) error {
 	}
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error {
-		return serveAt(ctx, "interface", options.address, options.certDir, front.Handler(), options.gracePeriod)
+		return serveAt(ctx, "interface", string(options.address), options.certDir, front.Handler(), options.gracePeriod)
 	})
 	serving.Go(func() error { return servePage(ctx, config, options) })
 	serving.Go(func() error { return serveProbes(ctx, options.probeAddress) })
@@ -108,10 +111,10 @@ const (
 )
 
 func serveMetrics(ctx context.Context, config *rest.Config, options *options) error {
-	if options.metricsAddress == "0" {
+	if options.metricsAddress == setting.Off {
 		return nil
 	}
-	serving := metricsserver.Options{BindAddress: options.metricsAddress, SecureServing: true}
+	serving := metricsserver.Options{BindAddress: string(options.metricsAddress), SecureServing: true}
 	if options.metricsAuthentication == delegated {
 		serving.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
@@ -126,14 +129,14 @@ func serveMetrics(ctx context.Context, config *rest.Config, options *options) er
 	return server.Start(ctx)
 }
 
-func serveProbes(ctx context.Context, address string) error {
-	if address == "0" {
+func serveProbes(ctx context.Context, address setting.Address) error {
+	if address == setting.Off {
 		return nil
 	}
 	mux := http.NewServeMux()
 	for _, path := range []string{"/healthz", "/readyz"} {
 		mux.HandleFunc(path, func(http.ResponseWriter, *http.Request) {})
 	}
-	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
+	server := &http.Server{Addr: string(address), Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
 	return serve(ctx, server, server.ListenAndServe, 0)
 }

@@ -23,13 +23,13 @@ const delegated = "delegated"
 
 type options struct {
 	version               bool
-	address               string
+	address               setting.Address
 	certDir               string
 	plainHTTP             bool
-	metricsAddress        string
+	metricsAddress        setting.Address
 	metricsAuthentication string
-	probeAddress          string
-	pageAddress           string
+	probeAddress          setting.Address
+	pageAddress           setting.Address
 	pageAuthentication    string
 	pageNamespaces        setting.Namespaces
 	issuer                gateway.Issuer
@@ -59,15 +59,16 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 // flags are all of them, with their defaults.
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	o.address, o.metricsAddress, o.probeAddress, o.pageAddress = ":8443", ":9443", ":8081", setting.Off
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
-	flags.StringVar(&o.address, "bind-address", ":8443", "Where the interface is served.")
+	flags.Var(&o.address, "bind-address", "Where the interface is served.")
 	flags.StringVar(&o.certDir, "tls-cert-dir", "", "A folder with tls.crt and tls.key, which are read again when they change.")
 	flags.BoolVar(&o.plainHTTP, "plain-http", false, "Serve without TLS: tokens can be read by whoever sees the traffic, so use it only if something in front of the gateway, on the same machine or a network of its own, terminates TLS.")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9443", "Where metrics are served, over HTTPS; 0 turns them off.")
+	flags.Var(&o.metricsAddress, "metrics-bind-address", "Where metrics are served, over HTTPS; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which needs two rights on the whole cluster; none admits everybody who reaches the port.")
-	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served; 0 turns them off.")
-	flags.StringVar(&o.pageAddress, "page-bind-address", "0", "Where a page for people is served, at /: what waits for a person, what is in process, and what finished within the last hour; 0 turns it off. It needs rights of its own: the ClusterRole taskonce-gateway-page.")
+	flags.Var(&o.probeAddress, "health-probe-bind-address", "Where /healthz and /readyz are served; 0 turns them off.")
+	flags.Var(&o.pageAddress, "page-bind-address", "Where a page for people is served, at /: what waits for a person, what is in process, and what finished within the last hour; 0 turns it off. It needs rights of its own: the ClusterRole taskonce-gateway-page.")
 	flags.StringVar(&o.pageAuthentication, "page-authentication", delegated, "Who may see the page: delegated asks the API server about a token, as for the metrics, and admits whoever may get /page/state; none admits everybody who reaches it, which must be by an address of this machine only, such as 127.0.0.1:8082 and kubectl port-forward.")
 	flags.Var(&o.pageNamespaces, "page-namespaces", "The namespaces that the page shows, separated by commas; left out, all.")
 	flags.StringVar(&o.issuer.URL, "oidc-issuer", "", "The issuer of the callers' tokens, as they name it. Left out, tokens are passed on to the API server, whose RBAC decides.")
@@ -90,6 +91,8 @@ func (o *options) flags() *flag.FlagSet {
 
 func (o *options) check() error {
 	switch {
+	case o.address == setting.Off:
+		return errors.New("--bind-address must be as :8443: the interface cannot be turned off")
 	case o.certDir == "" && !o.plainHTTP:
 		return errors.New("--tls-cert-dir must name a folder with a certificate; where something in front of the gateway does the TLS, say --plain-http")
 	case o.certDir != "" && o.plainHTTP:
@@ -118,14 +121,22 @@ func (o *options) check() error {
 		return errors.New("--metrics-authentication must be delegated or none")
 	case o.pageAuthentication != delegated && o.pageAuthentication != "none":
 		return errors.New("--page-authentication must be delegated or none")
-	case o.pageAddress != "0" && o.pageAuthentication == "none" && !local.Host(o.pageAddress):
+	case o.pageAddress != setting.Off && o.pageAuthentication == "none" && !local.Host(string(o.pageAddress)):
 		return errors.New("--page-authentication=none shows everybody what others submitted: bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
-	case o.pageAddress != "0" && o.plainHTTP && !local.Host(o.pageAddress):
+	case o.pageAddress != setting.Off && o.plainHTTP && !local.Host(string(o.pageAddress)):
 		return errors.New("--plain-http would have the page's tokens sent without TLS: set --tls-cert-dir, or bind the page to this machine alone, as --page-bind-address=127.0.0.1:8082")
-	case o.pageAddress == "0" && len(o.pageNamespaces) > 0:
+	case o.pageAddress == setting.Off && len(o.pageNamespaces) > 0:
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
 	}
 	return o.log.Check()
+}
+
+// open looks at the files that the flags name, so that what is wrong is said before anybody is asked.
+func (o *options) open() error {
+	if err := setting.CheckCertificate("tls-cert-dir", o.certDir); err != nil {
+		return err
+	}
+	return o.issuer.CheckAuthorities()
 }
 
 func (o *options) rate() rate.Limit { return rate.Limit(o.perSecond) }

@@ -44,6 +44,11 @@ func TestWhatIsWrongWithFlags(t *testing.T) {
 		{"--plain-http --page-bind-address=:8082 --page-namespaces=Shop", `"Shop" is no name of a namespace`},
 		{"--plain-http --log-format=xml", "must be json or text"},
 		{"--plain-http --log-level=trace", "must be debug, info or error"},
+		{"--plain-http --bind-address=8443", "bind-address: an address must be as :8443"},
+		{"--plain-http --bind-address=0", "--bind-address must be as :8443"},
+		{"--plain-http --metrics-bind-address=localhost", "metrics-bind-address: an address must be as :8443"},
+		{"--plain-http --health-probe-bind-address=:65536", "health-probe-bind-address: an address must be as :8443"},
+		{"--plain-http --page-bind-address=127.0.0.1", "page-bind-address: an address must be as :8443"},
 		{"--plain-http serve", `no argument "serve"`},
 		{"--plane-http", "--help lists the flags"},
 	} {

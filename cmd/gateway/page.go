@@ -8,12 +8,13 @@ import (
 
 	"github.com/taskonce/taskonce/internal/gateway/local"
 	"github.com/taskonce/taskonce/internal/gateway/page"
+	"github.com/taskonce/taskonce/internal/setting"
 )
 
 // servePage serves the page for people, with the gateway's own rights to read. Over TLS as the interface is, unless nobody is
 // asked who they are: then it is for this machine, or pod, alone, which a port-forward reaches.
 func servePage(ctx context.Context, config *rest.Config, options *options) error {
-	if options.pageAddress == "0" {
+	if options.pageAddress == setting.Off {
 		return nil
 	}
 	shown, err := page.New(config, options.pageNamespaces)
@@ -30,6 +31,8 @@ func servePage(ctx context.Context, config *rest.Config, options *options) error
 	}
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return shown.Run(ctx) })
-	serving.Go(func() error { return serveAt(ctx, "page", options.pageAddress, certDir, handler, options.gracePeriod) })
+	serving.Go(func() error {
+		return serveAt(ctx, "page", string(options.pageAddress), certDir, handler, options.gracePeriod)
+	})
 	return serving.Wait()
 }

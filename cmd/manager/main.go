@@ -40,6 +40,9 @@ var version = "development"
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // else a reader of the audit log that goes away takes the operator along
 	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
+	if err == nil && !options.version {
+		err = options.open()
+	}
 	switch {
 	case errors.Is(err, setting.ErrHelp):
 		return
@@ -66,8 +69,9 @@ func run(ctx context.Context, options *options) error {
 	}
 	config.QPS = -1 // the API server's own priority and fairness is the limit
 	scheme := newScheme()
-	needs := controller.Needs{Namespaces: options.namespaces, Reviews: options.reviews()}
-	check := func(ctx context.Context) error { return controller.CheckInstallation(ctx, config, scheme, needs) }
+	check := func(ctx context.Context) error {
+		return controller.CheckInstallation(ctx, config, scheme, options.namespaces, options.rights()...)
+	}
 	if err := whenNotOverloaded(ctx, time.Second, check); err != nil || options.checkOnly {
 		return byWayOf(http.ProxyFromEnvironment, config, err)
 	}
@@ -102,8 +106,8 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		Client:                        controller.ClientOptions(),
 		NewClient:                     terse.NewClient,
 		Metrics:                       options.metrics(),
-		HealthProbeBindAddress:        options.probeAddress,
-		PprofBindAddress:              options.pprofAddress,
+		HealthProbeBindAddress:        string(options.probeAddress),
+		PprofBindAddress:              string(options.pprofAddress),
 		LeaderElection:                options.leaderElect,
 		LeaderElectionID:              "taskonce.dev",
 		LeaderElectionNamespace:       options.leaderElectionNamespace,
@@ -119,11 +123,6 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 	return mgr, addProbes(mgr)
 }
 
-// reviews says whether others' rights are looked up: those of who reads metrics, and of a template's author.
-func (o *options) reviews() bool {
-	return o.webhookAddress != "0" || o.metricsAddress != "0" && o.metricsAuthentication == delegated
-}
-
 // setup wires the reconcilers and the webhooks. It is the only place that knows concrete effects.
 func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 	httpOptions := httpcall.Options{
@@ -137,10 +136,7 @@ func setup(mgr ctrl.Manager, options *options, tracer *tracing.Tracer) error {
 		SQL:  sqltx.New(sqltx.Options{Secret: httpOptions.Secret, MaxConnections: options.maxSQLConnections}).Compile,
 		Job:  job.New(jobOptions),
 	}
-	observers, events, err := options.observers(mgr)
-	if err != nil {
-		return err
-	}
+	observers, events := options.observers(mgr)
 	plans := controller.NewPlans(compilers)
 	receivers := controller.NewReceivers(clock.RealClock{})
 	submissions := &controller.Submissions{

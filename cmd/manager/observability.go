@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/utils/clock"
@@ -19,7 +18,7 @@ import (
 // metrics is how metrics are served.
 func (o *options) metrics() metricsserver.Options {
 	served := metricsserver.Options{
-		BindAddress: o.metricsAddress, SecureServing: true,
+		BindAddress: string(o.metricsAddress), SecureServing: true,
 		// Exemplars are part of this format only.
 		HandlerOpts: []func(*promhttp.HandlerOpts){func(o *promhttp.HandlerOpts) { o.EnableOpenMetrics = true }},
 	}
@@ -30,17 +29,13 @@ func (o *options) metrics() metricsserver.Options {
 }
 
 // observers are told of what the operator writes. The audit log comes first: it must not miss what the others show.
-func (o *options) observers(mgr ctrl.Manager) (telemetry.Observers, *telemetry.Events, error) {
+func (o *options) observers(mgr ctrl.Manager) (telemetry.Observers, *telemetry.Events) {
 	var all telemetry.Observers
-	if o.auditLog != "" {
-		audit, err := telemetry.OpenAudit(o.auditLog)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--audit-log: %w", err)
-		}
-		all = append(all, audit)
+	if o.audit != nil {
+		all = append(all, o.audit)
 	}
 	events := telemetry.NewEvents(mgr.GetEventRecorder("taskonce"))
-	return append(all, telemetry.Metrics{}, events), events, nil
+	return append(all, telemetry.Metrics{}, events), events
 }
 
 // setupMetrics has what is computed at each scrape computed from now on.

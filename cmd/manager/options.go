@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -12,6 +13,7 @@ import (
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/setting"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // shutdownMargin is what the manager has beyond the grace period, to stop what has nothing left to store.
@@ -20,9 +22,9 @@ const shutdownMargin = 10 * time.Second
 type options struct {
 	version                 bool
 	checkOnly               bool
-	metricsAddress          string
-	probeAddress            string
-	webhookAddress          string
+	metricsAddress          setting.Address
+	probeAddress            setting.Address
+	webhookAddress          setting.Address
 	webhookService          string
 	webhookNamespace        string
 	webhookSecret           string
@@ -45,8 +47,9 @@ type options struct {
 	allowLinkLocal          bool
 	namespaces              setting.Namespaces
 	metricsAuthentication   string
-	pprofAddress            string
+	pprofAddress            setting.Address
 	auditLog                string
+	audit                   *telemetry.Audit // opened; nil where it is off
 	log                     setting.Log
 }
 
@@ -56,20 +59,24 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
 		return nil, err
 	}
+	if o.version { // it needs nothing else
+		return o, nil
+	}
 	return o, o.check()
 }
 
 // flags are all of them, with their defaults.
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	o.metricsAddress, o.probeAddress, o.webhookAddress, o.pprofAddress = ":8443", ":8081", ":9443", setting.Off
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the CRDs are installed and the rights granted, and do nothing else.")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where metrics are served, over HTTPS, for anyone who may read them; 0 turns them off.")
+	flags.Var(&o.metricsAddress, "metrics-bind-address", "Where metrics are served, over HTTPS, for anyone who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which needs two rights on the whole cluster; none admits everybody who reaches the port.")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "Where profiles are served under /debug/pprof/, over HTTP and for everybody who reaches the address, so bind it to 127.0.0.1; 0 turns them off.")
-	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Where /healthz (the process lives) and /readyz (the API server answers, the caches are filled, the webhooks are served) are served.")
-	flags.StringVar(&o.webhookAddress, "webhook-bind-address", ":9443", "Where the admission webhooks are served; 0 turns them off.")
+	flags.Var(&o.pprofAddress, "pprof-bind-address", "Where profiles are served under /debug/pprof/, over HTTP and for everybody who reaches the address, so bind it to 127.0.0.1; 0 turns them off.")
+	flags.Var(&o.probeAddress, "health-probe-bind-address", "Where /healthz (the process lives) and /readyz (the API server answers, the caches are filled, the webhooks are served) are served; 0 turns them off.")
+	flags.Var(&o.webhookAddress, "webhook-bind-address", "Where the admission webhooks are served; 0 turns them off.")
 	flags.StringVar(&o.webhookService, "webhook-service-name", "taskonce-webhook-service", "The Service that the API server calls the webhooks by.")
 	flags.StringVar(&o.webhookNamespace, "webhook-service-namespace", "", "The namespace of that Service, and of the Secret with its certificate; outside a cluster it must be given.")
 	flags.StringVar(&o.webhookSecret, "webhook-secret-name", "taskonce-webhook-cert", "The Secret in which the replicas keep the webhooks' certificate. They make and renew it themselves.")
@@ -121,7 +128,9 @@ func (o *options) check() error {
 		return errors.New("--leader-election-lease-duration must be at least 1s and longer than --leader-election-renew-deadline, and that longer than two times --leader-election-retry-period")
 	case o.metricsAuthentication != delegated && o.metricsAuthentication != "none":
 		return errors.New("--metrics-authentication must be delegated or none")
-	case len(o.namespaces) > 0 && o.webhookAddress != "0":
+	case strings.HasSuffix(string(o.webhookAddress), ":0"):
+		return errors.New("--webhook-bind-address must name the port that the webhooks' Service leads to, as :9443, or be 0 to turn them off")
+	case len(o.namespaces) > 0 && o.webhookAddress != setting.Off:
 		return errors.New("--namespaces needs --webhook-bind-address=0: the API server asks the webhooks about every namespace, and the operator knows only those")
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")

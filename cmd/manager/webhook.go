@@ -4,11 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -22,20 +18,21 @@ import (
 	"github.com/taskonce/taskonce/internal/controller"
 	"github.com/taskonce/taskonce/internal/effect"
 	"github.com/taskonce/taskonce/internal/record"
+	"github.com/taskonce/taskonce/internal/setting"
 	"github.com/taskonce/taskonce/internal/telemetry"
 	"github.com/taskonce/taskonce/internal/telemetry/tracing"
 )
 
 // setupWebhooks serves the webhooks, on every replica.
 func setupWebhooks(mgr ctrl.Manager, options *options, plans *controller.Plans, compilers effect.Compilers, tracer *tracing.Tracer) error {
-	if options.webhookAddress == "0" {
+	if options.webhookAddress == setting.Off {
 		return nil
 	}
 	certificates, err := certificateSource(mgr, options)
 	if err != nil {
 		return err
 	}
-	host, port, err := options.webhookHostPort()
+	host, port, err := options.webhookAddress.HostPort()
 	if err != nil {
 		return err
 	}
@@ -59,18 +56,14 @@ func certificateSource(mgr ctrl.Manager, options *options) (getCertificate, erro
 	if options.webhookCertDir != "" {
 		return watchedFiles(mgr, options.webhookCertDir)
 	}
-	namespace, err := options.ownNamespace()
-	if err != nil {
-		return nil, err
-	}
 	// Its objects are few and looked at once a minute: a cache would have to watch all of them.
 	uncached, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, err
 	}
 	keeper := &certificate.Keeper{
-		Client: uncached, Secret: types.NamespacedName{Namespace: namespace, Name: options.webhookSecret},
-		Host: options.webhookService + "." + namespace + ".svc", Configurations: options.webhookConfigurations,
+		Client: uncached, Secret: types.NamespacedName{Namespace: options.webhookNamespace, Name: options.webhookSecret},
+		Host: options.webhookService + "." + options.webhookNamespace + ".svc", Configurations: options.webhookConfigurations,
 		Lifetime: certificate.Lifetime, Clock: clock.RealClock{},
 	}
 	return keeper.GetCertificate, mgr.Add(keeper)
@@ -87,29 +80,4 @@ func watchedFiles(mgr ctrl.Manager, dir string) (getCertificate, error) {
 		}
 	})
 	return watcher.GetCertificate, mgr.Add(watcher)
-}
-
-func (o *options) webhookHostPort() (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(o.webhookAddress)
-	if err == nil {
-		port, err = strconv.Atoi(text)
-	}
-	if err != nil || port < 1 {
-		return "", 0, fmt.Errorf("--webhook-bind-address must be as :9443, or 0 to turn the webhooks off, and is %q", o.webhookAddress)
-	}
-	return host, port, nil
-}
-
-// namespaceFile tells a pod its own namespace.
-const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
-
-func (o *options) ownNamespace() (string, error) {
-	if o.webhookNamespace != "" {
-		return o.webhookNamespace, nil
-	}
-	text, err := os.ReadFile(namespaceFile)
-	if err != nil {
-		return "", errors.New("outside a cluster set --webhook-service-namespace, or turn the webhooks off with --webhook-bind-address=0")
-	}
-	return strings.TrimSpace(string(text)), nil
 }

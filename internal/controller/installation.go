@@ -14,37 +14,49 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-// right is what the operator must be allowed to do, in every namespace that it works in.
-type right struct{ group, resource, subresource, verbs string }
-
-// rights are those of config/rbac/role.yaml without which nothing works.
-var rights = []right{
-	{"taskonce.dev", "tasksubmissions", "", "get list watch patch delete"},
-	{"taskonce.dev", "tasksubmissions", "status", "update"},
-	{"taskonce.dev", "tasktemplates", "", "get list watch"},
-	{"taskonce.dev", "tasktemplates", "status", "update"},
-	{"taskonce.dev", "taskrecords", "", "get list create update delete"},
-	{"taskonce.dev", "taskdecisions", "", "list watch patch delete"},
-	{"taskonce.dev", "taskdecisions", "status", "update"},
-	{"", "secrets", "", "get"},
-	{"batch", "jobs", "", "get list watch create patch delete"},
-	{"", "pods", "", "list"},
+// Right is something that the operator must be allowed to do.
+type Right struct {
+	// Namespace is where; empty: everywhere.
+	Namespace                    string
+	Group, Resource, Subresource string
+	// Name is the one object that it is about; empty: any.
+	Name string
+	// Verbs have blanks between them.
+	Verbs string
 }
 
-// reviews is the right to look others' rights up. It is one on the whole cluster.
-var reviews = right{"authorization.k8s.io", "subjectaccessreviews", "", "create"}
-
-// Needs is what an operator needs, as its flags have it.
-type Needs struct {
-	// Namespaces are those that it works in; none: all.
-	Namespaces []string
-	// Reviews says that it looks others' rights up: for its webhooks, or for its metrics.
-	Reviews bool
+// work are the rights of config/rbac/role.yaml that the operator needs in every namespace that it works in.
+var work = []Right{
+	{Group: v1alpha1.GroupVersion.Group, Resource: "tasksubmissions", Verbs: "get list watch patch delete"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "tasksubmissions", Subresource: "status", Verbs: "update"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "tasktemplates", Verbs: "get list watch"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "tasktemplates", Subresource: "status", Verbs: "update"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "taskrecords", Verbs: "get list create update delete"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "taskdecisions", Verbs: "list watch patch delete"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "taskdecisions", Subresource: "status", Verbs: "update"},
+	{Resource: "secrets", Verbs: "get"},
+	{Group: "batch", Resource: "jobs", Verbs: "get list watch create patch delete"},
+	{Resource: "pods", Verbs: "list"},
+	{Group: "events.k8s.io", Resource: "events", Verbs: "create patch"},
 }
 
-// CheckInstallation returns nil where the kinds are installed and the rights are granted, and otherwise one error that
-// says what is missing and how to mend it. An operator that starts without them would only fail later, and less clearly.
-func CheckInstallation(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, needs Needs) error {
+// Rights are those that an operator needs for its work in these namespaces, where there are none in all of them, and those
+// that it needs beyond it.
+func Rights(namespaces []string, beyond ...Right) []Right {
+	var all []Right
+	for _, namespace := range orAll(namespaces) {
+		for _, right := range work {
+			right.Namespace = namespace
+			all = append(all, right)
+		}
+	}
+	return append(all, beyond...)
+}
+
+// CheckInstallation returns nil where the kinds are installed and the rights are granted, for work in these namespaces and
+// beyond it, and otherwise one error that says what is missing and how to mend it. An operator that starts without them would
+// only fail later, and less clearly.
+func CheckInstallation(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, namespaces []string, beyond ...Right) error {
 	reader, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return fmt.Errorf("the API server cannot be reached: %w", err)
@@ -58,30 +70,20 @@ func CheckInstallation(ctx context.Context, config *rest.Config, scheme *runtime
 			return fmt.Errorf("the API server cannot be asked for its kinds: %w", err)
 		}
 	}
-	if err := checkRights(ctx, reader, needs); err != nil {
+	if err := checkRights(ctx, reader, Rights(namespaces, beyond...)); err != nil {
 		return err
 	}
-	return checkSelection(ctx, config, reader, needs.Namespaces)
+	return checkSelection(ctx, config, reader, namespaces)
 }
 
-func checkRights(ctx context.Context, c client.Client, needs Needs) error {
+func checkRights(ctx context.Context, c client.Client, rights []Right) error {
 	var missing []string
-	lack := func(r right, namespace string) error {
-		lacks, err := lacks(ctx, c, r, namespace)
-		missing = append(missing, lacks...)
-		return err
-	}
-	for _, namespace := range orAll(needs.Namespaces) {
-		for _, r := range rights {
-			if err := lack(r, namespace); err != nil {
-				return err
-			}
-		}
-	}
-	if needs.Reviews {
-		if err := lack(reviews, ""); err != nil {
+	for _, right := range rights {
+		lacks, err := lacks(ctx, c, right)
+		if err != nil {
 			return err
 		}
+		missing = append(missing, lacks...)
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("this account lacks rights (%s): apply config/rbac, and run as its service account", strings.Join(missing, ", "))
@@ -97,23 +99,30 @@ func orAll(namespaces []string) []string {
 	return namespaces
 }
 
-// lacks returns which verbs of a right this account lacks in a namespace, each in words.
-func lacks(ctx context.Context, c client.Client, r right, namespace string) ([]string, error) {
+// lacks returns which verbs of a right this account lacks, each in words.
+func lacks(ctx context.Context, c client.Client, r Right) ([]string, error) {
 	var missing []string
-	for verb := range strings.FieldsSeq(r.verbs) {
+	for verb := range strings.FieldsSeq(r.Verbs) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: r.group, Resource: r.resource, Subresource: r.subresource, Verb: verb},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: r.Namespace, Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Name: r.Name, Verb: verb},
 		}}
 		if err := c.Create(ctx, review); err != nil {
 			return nil, fmt.Errorf("the API server cannot be asked for this account's rights: %w", err)
 		}
 		if !review.Status.Allowed {
-			words := verb + " " + strings.Trim(r.resource+"/"+r.subresource, "/")
-			if namespace != "" {
-				words += " in " + namespace
-			}
-			missing = append(missing, words)
+			missing = append(missing, r.words(verb))
 		}
 	}
 	return missing, nil
+}
+
+func (r Right) words(verb string) string {
+	words := verb + " " + strings.Trim(r.Resource+"/"+r.Subresource, "/")
+	if r.Name != "" {
+		words += " " + r.Name
+	}
+	if r.Namespace != "" {
+		words += " in " + r.Namespace
+	}
+	return words
 }

@@ -61,7 +61,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	managerConfig.QPS = -1
 	check := func() error {
-		return controller.CheckInstallation(ctx, managerConfig, scheme, controller.Needs{Reviews: true})
+		return controller.CheckInstallation(ctx, managerConfig, scheme, nil)
 	}
 	errBare = check()
 	install(func(version *apiextensionsv1.CustomResourceDefinitionVersion) { version.SelectableFields = nil })

@@ -110,6 +110,12 @@ func Trustworthy(text string) bool {
 	return parsed.Scheme == "https" || parsed.Scheme == "http" && local.Host(parsed.Host)
 }
 
+// CheckAuthorities says what is wrong with the file of those who sign the issuer's certificates.
+func (i *Issuer) CheckAuthorities() error {
+	_, err := i.transport()
+	return err
+}
+
 // transport trusts those who sign the issuer's certificates.
 func (i *Issuer) transport() (http.RoundTripper, error) {
 	if i.CAFile == "" {

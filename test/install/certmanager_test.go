@@ -47,8 +47,8 @@ func TestCertManager(t *testing.T) {
 	w.sh("helm install taskonce dist/chart -n taskonce-system --set webhook.certificate.source=cert-manager " + valuesForTests)
 	w.playCertManager()
 	w.sh("kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
-	namespace := w.newNamespace()
-	w.install(namespace)
+	w.sh("helm test taskonce -n taskonce-system")
+	namespace := w.mainJob(nil)
 	out, err := w.try("kubectl apply -n " + namespace + ` -f - <<'END'
 apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
@@ -58,9 +58,15 @@ END`)
 	if err == nil || !strings.Contains(out, "spec.effect.http.url: Invalid value") {
 		t.Errorf("the webhook did not refuse a template that does not compile: %s", out)
 	}
-	if out := w.sh("kubectl auth can-i create secrets -n taskonce-system --as=system:serviceaccount:taskonce-system:taskonce-controller-manager || true"); lastLine(out) != "no" {
-		t.Errorf("it may write Secrets still: %s", out)
+	for verb, want := range map[string]string{"get": "yes", "create": "no", "update": "no"} {
+		if out := w.sh("kubectl auth can-i " + verb + " secrets -n taskonce-system --as=system:serviceaccount:taskonce-system:taskonce-controller-manager || true"); lastLine(out) != want {
+			t.Errorf("may it %s Secrets? %s, want %s", verb, out, want)
+		}
 	}
+	w.aStrangerReadsNoMetrics()
+	w.sh("kubectl delete service taskonce-webhook-service -n taskonce-system")
+	w.failsByItself(namespace)
+	w.rightsAreExact(system, account)
 	w.sh("helm uninstall taskonce -n taskonce-system --wait; kubectl delete namespace taskonce-system --timeout=120s; kubectl delete -k config/crd --timeout=120s")
 	w.sh("kubectl delete crd issuers.cert-manager.io certificates.cert-manager.io")
 	w.nothingIsLeft()

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,11 +26,16 @@ func TestChart(t *testing.T) {
 	w.sh("helm upgrade taskonce dist/chart -n taskonce-system --wait " + valuesForTests)
 	w.sh("helm test taskonce -n taskonce-system")
 	namespace := w.mainJob(nil)
+	w.sh(certificateIsLost)
 	w.underLoad("an upgrade without webhooks", func() {
 		w.sh("kubectl delete service taskonce-webhook-service -n taskonce-system")
+		w.failsByItself(namespace)
 		w.follow("docs/upgrade.md", "With the chart")
 		w.sh("helm upgrade taskonce dist/chart -n taskonce-system --reset-then-reuse-values --set log.level=debug --wait")
 	})
+	w.aStrangerReadsNoMetrics()
+	w.rightsAreExact(system, account)
+	w.missesARight()
 	w.gatewayByChart()
 
 	w.follow("docs/uninstall.md", "Installed with Helm")
@@ -42,6 +48,21 @@ func TestChart(t *testing.T) {
 	w.follow("docs/uninstall.md", "The CRDs")
 	w.sh("kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
+}
+
+// missesARight takes a right away that nothing works without, though every replica would look well, and has that told.
+func (w *world) missesARight() {
+	w.Helper()
+	const binding = "rolebinding taskonce-leader-election-rolebinding -n taskonce-system"
+	stored := filepath.Join(w.dir, "binding.yaml")
+	w.sh("kubectl get " + binding + " -o yaml >" + stored + "; kubectl delete " + binding)
+	if out, err := w.try("helm test taskonce -n taskonce-system"); err == nil {
+		w.Errorf("helm test finds nothing wrong: %s", out)
+	}
+	if said := w.tails(); !strings.Contains(said, "this account lacks rights (get leases in taskonce-system, create leases in taskonce-system") {
+		w.Errorf("nothing says which right is missing: %s", said)
+	}
+	w.sh("kubectl create -f " + stored)
 }
 
 // TestNamespaces installs for one namespace, as somebody who has all rights there and none beyond, and has the work done with

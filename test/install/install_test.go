@@ -23,6 +23,8 @@ const (
 	account = "taskonce-controller-manager"
 	// forTests lets the operator call the tests' receiver, and sweep each second. It is set as the page says.
 	forTests = "TASKONCE_ALLOW_LOOPBACK_RECEIVERS=true TASKONCE_SWEEP_INTERVAL=1s"
+	// certificateIsLost has the operator make the webhooks' certificate anew.
+	certificateIsLost = `kubectl patch secret taskonce-webhook-cert -n taskonce-system --type=merge -p '{"data":{"tls.crt":""}}'`
 )
 
 // TestManifest installs by manifest, twice, has the work done, upgrades under load, and uninstalls: with what was done kept,
@@ -42,7 +44,7 @@ func TestManifest(t *testing.T) {
 	w.proxied(w.newNamespace())
 	w.mayWhatThePageSays()
 	w.upgradesWithoutWebhooks(namespace)
-	w.sh(`kubectl patch secret taskonce-webhook-cert -n taskonce-system --type=merge -p '{"data":{"tls.crt":""}}'`) // to be made anew
+	w.sh(certificateIsLost)
 	w.underLoad("a rolling upgrade", func() {
 		w.follow("docs/install.md", "Settings")
 		w.follow("docs/upgrade.md", "With the manifest")
@@ -126,6 +128,16 @@ func (w *world) metricsNeedARight() {
 			w.Errorf("metrics for %q: status %d, want %d", name, status, want)
 		}
 	}
+}
+
+// aStrangerReadsNoMetrics has the operator ask who is reading them, and whether they may.
+func (w *world) aStrangerReadsNoMetrics() {
+	w.Helper()
+	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount stranger -n monitoring")
+	if status, _ := w.metrics(system, "stranger"); status != http.StatusForbidden {
+		w.Errorf("metrics for a stranger: status %d", status)
+	}
+	w.sh("kubectl delete namespace monitoring --timeout=120s")
 }
 
 // metrics reads them by their Service, with the token of an account of the namespace monitoring where one is named.

@@ -2,14 +2,17 @@ package install_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -179,10 +182,15 @@ func judge(grants []grant, requests []*auditv1.Event) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// rightsAreExact says whether an operator has just the rights that it has used.
+// rightsAreExact waits until a service account has used each right that it has, and says whether it was refused anything.
 func (w *world) rightsAreExact(namespace, account string) {
 	w.Helper()
-	for _, wrong := range judge(w.grants(namespace, account), w.requests(namespace, account)) {
-		w.Error(wrong)
+	var wrong []string
+	_ = wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		wrong = judge(w.grants(namespace, account), w.requests(namespace, account))
+		return !strings.Contains(strings.Join(wrong, "\n"), "not needed"), nil
+	}) // what is still wrong then is said
+	for _, each := range wrong {
+		w.Error(each)
 	}
 }
