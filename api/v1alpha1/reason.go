@@ -23,45 +23,73 @@ type Reason string
 
 // Reasons of Pending: what is awaited before anything begins.
 const (
-	ReasonAccepted          Reason = "Accepted"
-	ReasonNotYet            Reason = "NotYet"
-	ReasonTemplateNotFound  Reason = "TemplateNotFound"
-	ReasonTemplateNotReady  Reason = "TemplateNotReady"
+	// ReasonAccepted: it was stored, and is about to begin.
+	ReasonAccepted Reason = "Accepted"
+	// ReasonNotYet: it waits for its notBefore.
+	ReasonNotYet Reason = "NotYet"
+	// ReasonTemplateNotFound: its template does not exist.
+	ReasonTemplateNotFound Reason = "TemplateNotFound"
+	// ReasonTemplateNotReady: its template does not compile.
+	ReasonTemplateNotReady Reason = "TemplateNotReady"
+	// ReasonTemplateSuspended: its template begins nothing new.
 	ReasonTemplateSuspended Reason = "TemplateSuspended"
+	// ReasonDependencyMissing: a Secret, a right, or credentials that the receiver accepts are missing.
 	ReasonDependencyMissing Reason = "DependencyMissing"
-	ReasonAwaitingApproval  Reason = "AwaitingApproval"
-	ReasonBusinessKeyHeld   Reason = "BusinessKeyHeld"
-	ReasonLimitReached      Reason = "LimitReached"
+	// ReasonAwaitingApproval: it waits for an Approve decision.
+	ReasonAwaitingApproval Reason = "AwaitingApproval"
+	// ReasonBusinessKeyHeld: another submission acts on its business key.
+	ReasonBusinessKeyHeld Reason = "BusinessKeyHeld"
+	// ReasonLimitReached: it waits for a place among its template's attempts, or the operator's.
+	ReasonLimitReached Reason = "LimitReached"
 )
 
 // Reasons of Processing: what the begun attempt is doing.
 const (
-	ReasonExecuting      Reason = "Executing"
-	ReasonInProgress     Reason = "InProgress"
-	ReasonRetrying       Reason = "Retrying"
-	ReasonVerifying      Reason = "Verifying"
+	// ReasonExecuting: its attempt runs.
+	ReasonExecuting Reason = "Executing"
+	// ReasonInProgress: the receiver has accepted it and not finished yet.
+	ReasonInProgress Reason = "InProgress"
+	// ReasonRetrying: the last attempt had no effect, and another one follows.
+	ReasonRetrying Reason = "Retrying"
+	// ReasonVerifying: the operator finds out what became of its attempt.
+	ReasonVerifying Reason = "Verifying"
+	// ReasonOutcomeUnknown: it may have happened, and a person has to find out.
 	ReasonOutcomeUnknown Reason = "OutcomeUnknown"
 )
 
 // Reasons of Success: how it is known that the effect happened.
 const (
-	ReasonApplied          Reason = "Applied"
-	ReasonAlreadyApplied   Reason = "AlreadyApplied"
-	ReasonVerifiedApplied  Reason = "VerifiedApplied"
+	// ReasonApplied: the receiver said so.
+	ReasonApplied Reason = "Applied"
+	// ReasonAlreadyApplied: another submission had applied it for the same business key; this is its result.
+	ReasonAlreadyApplied Reason = "AlreadyApplied"
+	// ReasonVerifiedApplied: the answer was lost, and verification found it.
+	ReasonVerifiedApplied Reason = "VerifiedApplied"
+	// ReasonConfirmedApplied: a person confirmed it.
 	ReasonConfirmedApplied Reason = "ConfirmedApplied"
 )
 
 // Reasons of Failed: why the effect did not happen.
 const (
-	ReasonInvalidName         Reason = "InvalidName"
-	ReasonInvalidParameters   Reason = "InvalidParameters"
-	ReasonKeyMismatch         Reason = "KeyMismatch"
-	ReasonKeyReused           Reason = "KeyReused"
+	// ReasonInvalidName: its name is not that of its key. No record: the key is not used up.
+	ReasonInvalidName Reason = "InvalidName"
+	// ReasonInvalidParameters: the template does not accept its parameters. No record.
+	ReasonInvalidParameters Reason = "InvalidParameters"
+	// ReasonKeyMismatch: the template makes another key of its parameters. No record.
+	ReasonKeyMismatch Reason = "KeyMismatch"
+	// ReasonKeyReused: its key belongs to another action, which is unharmed. No record.
+	ReasonKeyReused Reason = "KeyReused"
+	// ReasonBusinessKeyConflict: another submission has applied it, and the template says Fail.
 	ReasonBusinessKeyConflict Reason = "BusinessKeyConflict"
-	ReasonRejected            Reason = "Rejected"
-	ReasonRetriesExhausted    Reason = "RetriesExhausted"
-	ReasonTooLate             Reason = "TooLate"
-	ReasonCancelled           Reason = "Cancelled"
+	// ReasonRejected: the receiver refused it for good.
+	ReasonRejected Reason = "Rejected"
+	// ReasonRetriesExhausted: no attempt of retry.maxAttempts had an effect.
+	ReasonRetriesExhausted Reason = "RetriesExhausted"
+	// ReasonTooLate: it had not begun by its notAfter.
+	ReasonTooLate Reason = "TooLate"
+	// ReasonCancelled: a person cancelled it.
+	ReasonCancelled Reason = "Cancelled"
+	// ReasonConfirmedNotApplied: a person confirmed that it did not happen.
 	ReasonConfirmedNotApplied Reason = "ConfirmedNotApplied"
 )
 
@@ -74,7 +102,7 @@ const (
 	OutcomeApplied Outcome = "Applied"
 	// OutcomeNotApplied says that the attempt certainly had no effect.
 	OutcomeNotApplied Outcome = "NotApplied"
-	// OutcomeInProgress says that the receiver took it on and has not finished.
+	// OutcomeInProgress says that the receiver accepted it and has not finished.
 	OutcomeInProgress Outcome = "InProgress"
 	// OutcomeUnknown says that nobody can tell: the request may have had its effect.
 	OutcomeUnknown Outcome = "Unknown"

@@ -21,7 +21,7 @@ type SQLEffect struct {
 	// +required
 	Dialect SQLDialect `json:"dialect"`
 
-	// The address of the database and the credentials, from a Secret: postgres://user:password@host:5432/database, or
+	// A Secret with address and credentials: postgres://user:password@host:5432/database, or
 	// user:password@tcp(host:3306)/database.
 	// +required
 	DSN ValueSource `json:"dsn"`

@@ -47,8 +47,8 @@ type TaskTemplateSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 
-	// The real-world identity that the effect must be unique for, as an expression over params, whatever the
-	// idempotency keys of those who submit it. Immutable.
+	// The real-world identity that the effect must be unique for, whatever the idempotency keys: an expression over
+	// params. Immutable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -59,10 +59,11 @@ type TaskTemplateSpec struct {
 	// +kubebuilder:default=ReturnFirst
 	OnBusinessKeyConflict BusinessKeyConflictPolicy `json:"onBusinessKeyConflict,omitempty"`
 
-	// Who may submit through the gateway, and read what was submitted: a CEL expression over claims, those of the
-	// caller's token, and params, such as claims.sub == params.studentId. Left out, everybody whose token the gateway
-	// accepts may submit, and read what was submitted for them. It binds no one else: who may speak to the API server is
-	// for RBAC to say.
+	// Who may submit, and read submissions, through the gateway: a CEL expression over claims and params. The API server
+	// does not ask it.
+	// ---
+	// Such as claims.sub == params.studentId. Left out, everybody whose token the gateway accepts may submit, and read
+	// what was submitted for them.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
