@@ -109,7 +109,7 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, options *options) (
 		HealthProbeBindAddress:        string(options.probeAddress),
 		PprofBindAddress:              string(options.pprofAddress),
 		LeaderElection:                options.leaderElect,
-		LeaderElectionID:              "taskonce.dev",
+		LeaderElectionID:              options.leaderElectionName,
 		LeaderElectionNamespace:       options.leaderElectionNamespace,
 		LeaseDuration:                 &options.leaseDuration,
 		RenewDeadline:                 &options.renewDeadline,

@@ -11,7 +11,8 @@ func (o *options) rights() []controller.Right {
 	var all []controller.Right
 	if o.leaderElect {
 		all = append(all,
-			controller.Right{Namespace: o.leaderElectionNamespace, Group: "coordination.k8s.io", Resource: "leases", Verbs: "get create update"},
+			controller.Right{Namespace: o.leaderElectionNamespace, Group: "coordination.k8s.io", Resource: "leases", Verbs: "create"},
+			controller.Right{Namespace: o.leaderElectionNamespace, Group: "coordination.k8s.io", Resource: "leases", Name: o.leaderElectionName, Verbs: "get update"},
 			controller.Right{Namespace: o.leaderElectionNamespace, Resource: "events", Verbs: "create"},
 		)
 	}

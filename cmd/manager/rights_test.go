@@ -29,15 +29,16 @@ func TestEveryRightIsAskedFor(t *testing.T) {
 	for _, file := range []string{"role.yaml", "leader_election_role.yaml", "metrics_auth_role.yaml"} {
 		grants(t, filepath.Join("..", "..", "config", "rbac", file), given)
 	}
-	for right := range given {
-		if !asked[right] {
-			t.Errorf("given and not asked for: %s", right)
-		}
-	}
+	anyName := func(right string) string { return right[:strings.LastIndex(right, " ")+1] }
 	for right := range asked {
-		if !given[right] {
+		if !given[right] && !given[anyName(right)] {
 			t.Errorf("asked for and not given: %s", right)
 		}
+		delete(given, right)
+		delete(given, anyName(right))
+	}
+	for right := range given {
+		t.Errorf("given and not asked for: %s", right)
 	}
 }
 
@@ -74,7 +75,7 @@ func grants(t *testing.T, path string, to map[string]bool) {
 
 // TestEachModeAsksForItsRights, and for no more.
 func TestEachModeAsksForItsRights(t *testing.T) {
-	const lease, who, certificate = "leases events", "tokenreviews", "secrets secrets mutatingwebhookconfigurations validatingwebhookconfigurations"
+	const lease, who, certificate = "leases leases events", "tokenreviews", "secrets secrets mutatingwebhookconfigurations validatingwebhookconfigurations"
 	for _, row := range []struct{ arguments, want string }{
 		{"", certificate + " " + who + " subjectaccessreviews"},
 		{"--leader-elect --webhook-bind-address=0 --metrics-bind-address=0", lease},

@@ -59,7 +59,7 @@ func (w *world) missesARight() {
 	if out, err := w.try("helm test taskonce -n taskonce-system"); err == nil {
 		w.Errorf("helm test finds nothing wrong: %s", out)
 	}
-	if said := w.tails(); !strings.Contains(said, "this account lacks rights (get leases in taskonce-system, create leases in taskonce-system") {
+	if said := w.tails(); !strings.Contains(said, "this account lacks rights (create leases in taskonce-system, get leases taskonce.dev in taskonce-system") {
 		w.Errorf("nothing says which right is missing: %s", said)
 	}
 	w.sh("kubectl create -f " + stored)
