@@ -17,7 +17,8 @@ type section struct {
 	setting setting
 	// apart: it is measured only where it is named.
 	apart bool
-	// comparisons are measured in order.
+	// comparisons are measured in turns, a pair of each, unless they are ordered: one leaves what the next one needs.
+	ordered     bool
 	comparisons func(Options) []comparison
 }
 
@@ -26,6 +27,8 @@ type comparison struct {
 	name  string
 	pairs int
 	sides []side
+	// profiled: it is done once more in the end, for its profiles alone.
+	profiled bool
 }
 
 // side is one of the things that are compared.
@@ -113,18 +116,30 @@ func (b *bench) kept() (report.Results, error) {
 // measure measures what a section has not yet.
 func (b *bench) measure(ctx context.Context, s *section, kept *report.Section) error {
 	missing := func(c comparison) bool { return len(kept.Of(c.name).Pairs) < c.pairs }
+	unprofiled := func(c comparison) bool {
+		return c.profiled && b.options.Profile > 0 && len(kept.Of(c.name).Profiles) == 0
+	}
 	comparisons := s.comparisons(b.options)
-	if !slices.ContainsFunc(comparisons, missing) {
+	if !slices.ContainsFunc(comparisons, missing) && !slices.ContainsFunc(comparisons, unprofiled) {
 		return nil
 	}
 	begun := time.Now()
 	if err := b.enter(ctx, s.setting); err != nil {
 		return err
 	}
+	for slices.ContainsFunc(comparisons, missing) {
+		for _, c := range comparisons {
+			for turn := 0; missing(c) && (turn == 0 || s.ordered); turn++ {
+				if err := b.pair(ctx, c, kept); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+			}
+		}
+	}
 	for _, c := range comparisons {
-		for missing(c) {
-			if err := b.pair(ctx, c, kept); err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
+		if unprofiled(c) {
+			if err := b.takeProfiles(ctx, c, kept); err != nil {
+				return fmt.Errorf("the profiles of %s: %w", c.name, err)
 			}
 		}
 	}
@@ -164,6 +179,11 @@ func (b *bench) pair(ctx context.Context, c comparison, kept *report.Section) er
 		fmt.Fprintf(b.progress, "  %s, %s, %d of %d, %s: %s\n", kept.Name, c.name, len(into.Pairs)+1, c.pairs, s.name, sample)
 	}
 	into.Pairs = append(into.Pairs, pair)
+	return b.keep(kept)
+}
+
+// keep writes down what there is of a section.
+func (b *bench) keep(kept *report.Section) error {
 	if b.options.Dir == "" {
 		return nil
 	}

@@ -5,25 +5,52 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/bench/report"
 )
 
-// slow compares a template's latency alone and beside another one whose receiver is slow and has more to do than its
-// bulkhead lets through.
+// slow compares a template's latency alone, beside another one whose receiver is slow and has more to do than its
+// bulkhead lets through, and beside as much work that no receiver delays.
 func slow() section {
 	return section{name: report.SectionSlow, comparisons: func(o Options) []comparison {
 		fast := load{n: o.Gentle, every: time.Second / gentleRate}
 		return []comparison{{name: report.TenASec, pairs: o.Pairs, sides: []side{
 			{report.Beside, func(ctx context.Context, w *world) (report.Sample, error) { return w.besideSlow(ctx, fast) }},
+			{report.BesideFast, func(ctx context.Context, w *world) (report.Sample, error) { return w.besideFast(ctx, fast) }},
 			{report.Alone, func(ctx context.Context, w *world) (report.Sample, error) { return w.through(ctx, fast) }},
 		}}}
 	}}
 }
 
+// bulkhead is a template's limit unless it says otherwise.
+const bulkhead = 32
+
+// besideFast creates each second at once as many as the slow receiver's bulkhead lets through in it.
+func (w *world) besideFast(ctx context.Context, fast load) (report.Sample, error) {
+	seconds := fast.n / gentleRate
+	f, err := w.prepare(ctx, kind{}, nil)
+	if err != nil {
+		return report.Sample{}, err
+	}
+	defer f.close()
+	sample, err := w.throughBeside(ctx, fast, func(context.Context) error { // which ends by itself, about when the fast ones do
+		return paced(ctx, 1, seconds, slowness, func(ctx context.Context, second int) error {
+			return w.submit(ctx, f, load{n: bulkhead, clients: bulkhead, burst: true, of: func(namespace string, n int) *v1alpha1.TaskSubmission {
+				return submission(namespace, second*bulkhead+n)
+			}})
+		})
+	})
+	if err != nil {
+		return sample, err
+	}
+	all := load{n: seconds * bulkhead}
+	sample.Figures = map[string]float64{report.BesideCount: float64(all.n)}
+	return sample, w.awaitAll(ctx, f, all)
+}
+
 // besideSlow submits to the slow receiver, before anything is measured, what its bulkhead of 32 takes longer for than
 // the fast ones need, and waits for all of it in the end.
 func (w *world) besideSlow(ctx context.Context, fast load) (report.Sample, error) {
-	const bulkhead = 32
 	l := load{n: bulkhead * (2 + fast.n/gentleRate), clients: bulkhead, burst: true, kind: kind{path: pathSlow}}
 	f, err := w.prepare(ctx, l.kind, nil)
 	if err != nil {
@@ -59,7 +86,7 @@ func stampede() section {
 				})
 			}
 		}
-		return []comparison{{name: report.Stampede, pairs: o.Pairs, sides: []side{
+		return []comparison{{name: report.Stampede, pairs: o.Pairs, profiled: true, sides: []side{
 			{report.Duplicate, duplicates(nil)},
 			{report.Unseen, duplicates(map[string]string{unadmitted: "true"})},
 			{report.Refused, func(ctx context.Context, w *world) (report.Sample, error) {

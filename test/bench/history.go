@@ -18,7 +18,7 @@ import (
 // history compares operators that are started on nothing with such as are started on what has finished, and measures how
 // what is due goes and how what a killed operator left is recovered.
 func history() section {
-	return section{name: report.SectionHistory, setting: setting{idle: true}, comparisons: func(o Options) []comparison {
+	return section{name: report.SectionHistory, ordered: true, setting: setting{idle: true}, comparisons: func(o Options) []comparison {
 		of := func(name string, pairs int, measure func(context.Context, *world) (report.Sample, error)) comparison {
 			return comparison{name: name, pairs: pairs, sides: []side{{report.Operator, measure}}}
 		}
@@ -30,8 +30,8 @@ func history() section {
 				}
 				return w.started(ctx, o.History)
 			}),
-			of(report.Due, 1, func(ctx context.Context, w *world) (report.Sample, error) { return w.removed(ctx, o.Orphans) }),
-			of(report.Lost, 1, func(ctx context.Context, w *world) (report.Sample, error) {
+			of(report.Due, o.Rounds, func(ctx context.Context, w *world) (report.Sample, error) { return w.removed(ctx, o.Orphans) }),
+			of(report.Lost, o.Rounds, func(ctx context.Context, w *world) (report.Sample, error) {
 				if err := w.seed(ctx); err != nil {
 					return report.Sample{}, err
 				}

@@ -136,6 +136,11 @@ func (w *world) prepare(ctx context.Context, k kind, labels map[string]string) (
 			return nil, err
 		}
 	}
+	return w.prepareIn(ctx, namespace, k)
+}
+
+// prepareIn does so in a namespace that is there.
+func (w *world) prepareIn(ctx context.Context, namespace string, k kind) (*follower, error) {
 	if err := w.install(ctx, namespace, k); err != nil {
 		return nil, err
 	}

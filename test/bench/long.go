@@ -16,28 +16,42 @@ const leg = 5_000
 func long() section {
 	return section{name: report.SectionLong, apart: true, setting: setting{idle: true}, comparisons: func(o Options) []comparison {
 		return []comparison{{name: report.Worked, pairs: 1, sides: []side{{report.Operator, func(ctx context.Context, w *world) (report.Sample, error) {
-			w.killManagers()
-			if err := w.running(ctx); err != nil {
-				return report.Sample{}, err
-			}
-			idle, err := w.weighed(ctx, 0)
-			if err != nil {
-				return report.Sample{}, err
-			}
-			if err := w.march(ctx, o.Long); err != nil {
-				return report.Sample{}, err
-			}
-			sample, err := w.weighed(ctx, o.Long)
-			if err == nil {
-				sample.Figures[report.IdleMiB], sample.Figures[report.IdleLiveMiB] = idle.Figures[report.MemoryMiB], idle.Figures[report.LiveMiB]
-			}
-			return sample, err
+			return w.longRun(ctx, o.Long)
 		}}}}}
 	}}
 }
 
+func (w *world) longRun(ctx context.Context, n int) (sample report.Sample, err error) {
+	w.killManagers()
+	o := &operator{}
+	if o.process, err = w.startManager(ctx); err != nil {
+		return sample, err
+	}
+	o.pprof = w.pprof
+	if _, err := w.through(ctx, load{n: 1, clients: 1}); err != nil {
+		return sample, err
+	}
+	if err := w.leaveAlone(ctx); err != nil {
+		return sample, err
+	}
+	idle, err := w.weighed(ctx, o, 0)
+	if err != nil {
+		return sample, err
+	}
+	if err := w.march(ctx, o, n); err != nil {
+		return sample, err
+	}
+	if err := w.leaveAlone(ctx); err != nil {
+		return sample, err
+	}
+	if sample, err = w.weighed(ctx, o, n); err == nil {
+		sample.Figures[report.IdleMiB], sample.Figures[report.IdleLiveMiB] = idle.Figures[report.MemoryMiB], idle.Figures[report.LiveMiB]
+	}
+	return sample, err
+}
+
 // march has n submissions carried out, leg by leg, and says how far it is.
-func (w *world) march(ctx context.Context, n int) error {
+func (w *world) march(ctx context.Context, o *operator, n int) error {
 	begun := time.Now()
 	for done := 0; done < n; {
 		part := min(leg, n-done)
@@ -45,7 +59,7 @@ func (w *world) march(ctx context.Context, n int) error {
 			return fmt.Errorf("after %d of %d: %w", done, n, err)
 		}
 		done += part
-		resident, err := residentMiB(w.managers[0].PID())
+		resident, err := residentMiB(o.process.PID())
 		if err != nil {
 			return err
 		}

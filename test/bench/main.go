@@ -45,7 +45,7 @@ type Options struct {
 	Sections    []string
 	Dir         string // where samples are kept, one file for each section; empty: nowhere
 	Keep        bool   // only what is missing there is measured
-	Profile     string // a folder for profiles; empty: none
+	Profiles    string // a folder for profiles as they were taken; empty: they are only added up
 	Pairs       int    // how often sides are measured, in turns
 	Submissions int    // in each measurement
 	Gentle      int    // how many are made at a gentle rate
@@ -56,6 +56,8 @@ type Options struct {
 	History     int    // how many have finished when an operator is started
 	Orphans     int    // how many were under way when an operator was killed
 	Timeout     int    // of their attempts, in seconds
+	Profile     int    // seconds of a profile; 0: none are taken
+	Rounds      int    // how often what takes a minute or more is measured
 	Rest        int    // seconds that an operator is left alone before its memory is measured
 }
 
@@ -65,7 +67,7 @@ var (
 		Sections: []string{report.SectionRate, report.SectionWays}, Pairs: 2, Submissions: 200, Each: 20,
 	}
 	full = Options{
-		Sections: usual(), Pairs: 5, Submissions: 1000, Gentle: 100, Each: 100,
+		Sections: usual(), Pairs: 5, Rounds: 3, Profile: 3, Submissions: 1000, Gentle: 100, Each: 100,
 		Waiting: 10_000, Work: 5_000, Long: 100_000, History: 100_000, Orphans: 1000, Timeout: 45, Rest: 130,
 	}
 )
@@ -74,7 +76,7 @@ var (
 func (o *Options) numbers() map[string]*int {
 	return map[string]*int{
 		"pairs": &o.Pairs, "submissions": &o.Submissions, "gentle": &o.Gentle, "each": &o.Each, "waiting": &o.Waiting,
-		"work": &o.Work, "long": &o.Long, "history": &o.History, "orphans": &o.Orphans, "timeout": &o.Timeout, "rest": &o.Rest,
+		"work": &o.Work, "long": &o.Long, "history": &o.History, "orphans": &o.Orphans, "timeout": &o.Timeout, "rest": &o.Rest, "rounds": &o.Rounds, "profile": &o.Profile,
 	}
 }
 
@@ -89,6 +91,8 @@ var usages = map[string]string{
 	"history":     "how many have finished when an operator is started",
 	"orphans":     "how many attempts were under way when an operator was killed",
 	"timeout":     "of those attempts, in seconds",
+	"rounds":      "how often memory, orphans, removals and two active operators are measured",
+	"profile":     "how many seconds of what is profiled are, once more after all pairs; 0: no profile is taken",
 	"rest":        "how many seconds an operator is left alone before its memory is measured",
 }
 
@@ -100,7 +104,7 @@ func parse(arguments []string, output io.Writer) (Options, error) {
 	only := flags.String("only", "", "the sections, separated by commas, of "+strings.Join(names(), ", ")+"; left out, all but long")
 	flags.StringVar(&given.Dir, "dir", "", "keep the samples in this folder, one file for each section")
 	flags.BoolVar(&given.Keep, "keep", false, "measure only what the folder has not, so that a run can be interrupted")
-	flags.StringVar(&given.Profile, "profile", "", "take profiles of the API server and the manager in the first pair, into this folder")
+	flags.StringVar(&given.Profiles, "profiles", "", "keep each profile of the API server and the manager in this folder, for go tool pprof")
 	for name, number := range given.numbers() {
 		flags.IntVar(number, name, *number, usages[name])
 	}
@@ -110,7 +114,7 @@ func parse(arguments []string, output io.Writer) (Options, error) {
 	options := given
 	if *isQuick {
 		options = quick
-		options.Dir, options.Keep, options.Profile = given.Dir, given.Keep, given.Profile
+		options.Dir, options.Keep, options.Profiles = given.Dir, given.Keep, given.Profiles
 		flags.Visit(func(f *flag.Flag) {
 			if number := given.numbers()[f.Name]; number != nil {
 				*options.numbers()[f.Name] = *number
@@ -120,8 +124,8 @@ func parse(arguments []string, output io.Writer) (Options, error) {
 	if *only != "" {
 		options.Sections = strings.Split(*only, ",")
 	}
-	if options.Profile != "" {
-		if err := os.MkdirAll(options.Profile, 0o750); err != nil {
+	if options.Profiles != "" {
+		if err := os.MkdirAll(options.Profiles, 0o750); err != nil {
 			return Options{}, err
 		}
 	}

@@ -57,6 +57,7 @@ func (w *world) orphan(ctx context.Context, l load) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.receiver.hold()
 	hanging := func(n int) func(context.Context) (bool, error) {
 		return func(context.Context) (bool, error) { return w.receiver.hangs() == n, nil }
 	}

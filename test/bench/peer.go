@@ -23,7 +23,7 @@ import (
 func peer() section {
 	return section{name: report.SectionPeer, setting: setting{jobs: true}, comparisons: func(o Options) []comparison {
 		compare := func(name string, l load) comparison {
-			return comparison{name: name, pairs: o.Pairs, sides: []side{
+			return comparison{name: name, pairs: o.Pairs, profiled: l.burst, sides: []side{
 				{report.Operator, func(ctx context.Context, w *world) (report.Sample, error) { return w.through(ctx, l) }},
 				{report.Jobs, func(ctx context.Context, w *world) (report.Sample, error) { return w.jobs(ctx, l) }},
 			}}

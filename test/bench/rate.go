@@ -22,7 +22,7 @@ func rate() section {
 }
 
 func rateOf(name string, pairs, n, clients int) comparison {
-	return comparison{name: name, pairs: pairs, sides: []side{
+	return comparison{name: name, pairs: pairs, profiled: clients > 1, sides: []side{
 		{report.Operator, func(ctx context.Context, w *world) (report.Sample, error) {
 			return w.straight(ctx, load{n: n, clients: clients})
 		}},

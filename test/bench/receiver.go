@@ -82,6 +82,7 @@ func (r *receiver) hang(request *http.Request) bool {
 	_, _ = io.Copy(io.Discard, request.Body) // the server notices that the caller has gone only after that
 	r.mu.Lock()
 	r.hanging++
+	let := r.let
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
@@ -89,7 +90,7 @@ func (r *receiver) hang(request *http.Request) bool {
 		r.mu.Unlock()
 	}()
 	select {
-	case <-r.let:
+	case <-let:
 		return true
 	case <-request.Context().Done():
 		return false
@@ -102,8 +103,17 @@ func (r *receiver) hangs() int {
 	return r.hanging
 }
 
-// release lets go on what hangs, and what would.
+// hold has calls hang again.
+func (r *receiver) hold() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.let = make(chan struct{})
+}
+
+// release lets go on what hangs, and what would until it is held again.
 func (r *receiver) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	close(r.let)
 }
 

@@ -32,7 +32,7 @@ func (w *world) measure(ctx context.Context, n int, do func(context.Context) err
 		return report.Sample{}, err
 	}
 	sample.Requests = after.requests.since(before.requests).counts()
-	sample.EtcdBytes = after.etcd - before.etcd
+	sample.EtcdBytes, sample.EtcdStored = after.etcd-before.etcd, after.stored-before.stored
 	return sample, profiles()
 }
 
@@ -40,6 +40,7 @@ func (w *world) measure(ctx context.Context, n int, do func(context.Context) err
 type counters struct {
 	requests requests
 	etcd     float64 // bytes written to the log
+	stored   float64 // bytes that the database has in use
 	cpu      map[string]float64
 }
 
@@ -47,7 +48,10 @@ func (w *world) count(ctx context.Context) (c counters, err error) {
 	if c.requests, err = scrape(ctx, w.clients.RESTClient()); err != nil {
 		return c, err
 	}
-	c.etcd, err = w.etcd(ctx, etcdWritten)
+	if c.etcd, err = w.etcd(ctx, etcdWritten); err != nil {
+		return c, err
+	}
+	c.stored, err = w.etcd(ctx, etcdInUse)
 	c.cpu = cpu()
 	return c, err
 }

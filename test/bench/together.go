@@ -12,7 +12,7 @@ import (
 // business key is submitted under two idempotency keys.
 func together() section {
 	return section{name: report.SectionTogether, comparisons: func(o Options) []comparison {
-		return []comparison{{name: report.Active, pairs: 1, sides: []side{{report.Operator, func(ctx context.Context, w *world) (report.Sample, error) {
+		return []comparison{{name: report.Active, pairs: o.Rounds, sides: []side{{report.Operator, func(ctx context.Context, w *world) (report.Sample, error) {
 			if _, err := w.startManager(ctx); err != nil {
 				return report.Sample{}, err
 			}

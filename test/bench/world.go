@@ -42,6 +42,7 @@ type world struct {
 	progress   io.Writer
 	plane      *harness.ControlPlane
 	managers   []*harness.Process
+	crew       map[string]*operator // operators of which memory is still to be measured, by state
 	kubeconfig string
 	webhooks   string // where managers serve theirs; empty: nowhere
 	pprof      string // where the last manager serves its profiles
@@ -51,9 +52,8 @@ type world struct {
 	clients    *kubernetes.Clientset
 	specimen   *specimen
 	bareSizes  map[string]float64
-	warm       bool // everything was done once, so profiles tell something
-	profiled   bool
-	seeded     int64 // bytes of the history that is there
+	taken      map[string][]byte // profiles are taken into it, by program; nil: none are wanted
+	seeded     int64             // bytes of the history that is there
 
 	mu       sync.Mutex
 	expected []string // the receiver's keys of all that was submitted
@@ -127,7 +127,6 @@ func (w *world) restart(ctx context.Context) (err error) {
 		return err
 	}
 	_, err = w.bare(ctx, bareLoad{n: warmUp, clients: warmUp})
-	w.warm = true
 	return err
 }
 

@@ -26,16 +26,18 @@ func (b *block) add(name string, cells ...string) {
 
 func (r Results) blocks() []block {
 	return []block{
-		r.rates(), r.latencies(), r.ways(), r.processors(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.replica(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.goals(),
+		r.rates(), r.latencies(), r.ways(), r.processors(), r.profiles(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.replica(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.simulated(), r.goals(),
 	}
 }
 
 func (r Results) rates() block {
 	b := block{name: "rate", title: "Submissions a second to Success", head: []string{"", "operator", "bare client", "ratio", "p50", "p95", "p99"}}
 	for _, name := range []string{Single, Busy, Saturated} {
-		of := func(side string, what func(Sample) float64) float64 { return r.Median(SectionRate, name, side, what) }
-		b.add(name, number(of(Operator, PerSecond)), number(of(Bare, PerSecond)), number(r.Ratio(SectionRate, name, Operator, Bare, PerSecond)),
-			ms(of(Operator, P50)), ms(of(Operator, P95)), ms(of(Operator, P99)))
+		of := func(side, unit string, what func(Sample) float64) string {
+			return r.show(SectionRate, name, side, unit, what)
+		}
+		b.add(name, of(Operator, "", PerSecond), of(Bare, "", PerSecond), r.showRatio(SectionRate, name, Operator, Bare, PerSecond),
+			of(Operator, "ms", P50), of(Operator, "ms", P95), of(Operator, "ms", P99))
 	}
 	return b
 }
@@ -43,7 +45,7 @@ func (r Results) rates() block {
 func (r Results) latencies() block {
 	b := block{name: "gentle", title: "From create to the end that a watch shows, at 10 a second", head: []string{"", "p50", "p95", "p99"}}
 	add := func(name, section, side string) {
-		of := func(what func(Sample) float64) string { return ms(r.Median(section, TenASec, side, what)) }
+		of := func(what func(Sample) float64) string { return r.show(section, TenASec, side, "ms", what) }
 		b.add(name, of(P50), of(P95), of(P99))
 	}
 	add("submissions", SectionGentle, Operator)
@@ -54,16 +56,26 @@ func (r Results) latencies() block {
 }
 
 func (r Results) ways() block {
-	b := block{name: "ways", title: "Requests for each submission", head: []string{"", "by the client", "by the operator", "its writes", "its reads", "bytes to etcd's log"}}
+	b := block{name: "ways", title: "Requests for each submission", head: []string{"", "by the client", "by the operator", "its writes", "refused", "its reads", "bytes to etcd's log", "in its database"}}
 	for _, name := range []string{Straight, Claiming, Again, Retried, Recreated, Life} {
 		pairs := r.pairs(SectionWays, name)
 		if len(pairs) == 0 {
 			continue
 		}
 		s := pairs[0].Sides[Operator]
-		b.add(name, s.list("client"), s.list(Operator), number(Each(operatorWrite)(s)), number(Each(operatorRead)(s)), number(EtcdBytes(s)))
+		b.add(name, s.list("client"), s.list(Operator), number(Each(operatorWrite)(s)), number(Each(operatorRefused)(s)),
+			number(Each(operatorRead)(s)), number(EtcdBytes(s)), r.grown(s))
 	}
 	return b
+}
+
+// grown is by how much etcd's database grew for each submission of a way; a dash, where it was not measured, as it was not
+// where not even a straight path made it grow, or where it was compacted meanwhile.
+func (r Results) grown(s Sample) string {
+	if math.IsNaN(r.Median(SectionWays, Straight, Operator, EtcdStored)) || s.EtcdStored < 0 {
+		return "–"
+	}
+	return number(s.EtcdStored / float64(s.Submissions))
 }
 
 // list names somebody's requests, and how many there were for each submission. Sweeps are left out: they list by time.
@@ -92,7 +104,7 @@ func (s Sample) list(by string) string {
 func (r Results) processors() block {
 	b := block{name: "cpu", title: "Processor time for 1,000 submissions, in seconds", head: []string{"", APIServer, Etcd, "manager or controller", "clients, receiver, kubelet", "all"}}
 	add := func(name, section, comparison, side, worker string) {
-		of := func(what func(Sample) float64) string { return number(r.Median(section, comparison, side, what)) }
+		of := func(what func(Sample) float64) string { return r.show(section, comparison, side, "", what) }
 		b.add(name, of(CPUOf(APIServer)), of(CPUOf(Etcd)), of(CPUOf(worker)), of(CPUOf(Clients)), of(CPUOfAll))
 	}
 	add("submissions, 32 clients", SectionRate, Busy, Operator, Manager)
@@ -106,28 +118,33 @@ func (r Results) processors() block {
 func (r Results) peer() block {
 	b := block{name: "peer", title: "Beside as many Jobs, all created at once", head: []string{"", "a second", "writes of the operator or the controller", "bytes to etcd's log"}}
 	for _, side := range []string{Operator, Jobs} {
-		of := func(what func(Sample) float64) string { return number(r.Median(SectionPeer, AtOnce, side, what)) }
+		of := func(what func(Sample) float64) string { return r.show(SectionPeer, AtOnce, side, "", what) }
 		b.add(side, of(PerSecond), of(Each(func(c Count) bool { return c.By == side && landed(c) })), of(EtcdBytes))
 	}
-	b.add("ratio", number(r.Ratio(SectionPeer, AtOnce, Operator, Jobs, PerSecond)), "", number(r.Ratio(SectionPeer, AtOnce, Operator, Jobs, EtcdBytes)))
+	b.add("ratio", r.showRatio(SectionPeer, AtOnce, Operator, Jobs, PerSecond), "", r.showRatio(SectionPeer, AtOnce, Operator, Jobs, EtcdBytes))
 	return b
 }
 
 func (r Results) webhook() block {
 	b := block{name: "webhook", title: "With the webhooks, and without", head: []string{"", "a second", "p50", "manager's seconds for 1,000", "API server's"}}
 	for _, side := range []string{With, Without} {
-		of := func(what func(Sample) float64) float64 { return r.Median(SectionWebhook, Busy, side, what) }
-		b.add(side, number(of(PerSecond)), ms(of(P50)), number(of(CPUOf(Manager))), number(of(CPUOf(APIServer))))
+		of := func(unit string, what func(Sample) float64) string {
+			return r.show(SectionWebhook, Busy, side, unit, what)
+		}
+		b.add(side, of("", PerSecond), of("ms", P50), of("", CPUOf(Manager)), of("", CPUOf(APIServer)))
 	}
-	b.add("ratio", number(r.Ratio(SectionWebhook, Busy, With, Without, PerSecond)), number(r.Ratio(SectionWebhook, Busy, With, Without, P50)), "", "")
+	ratio := func(what func(Sample) float64) string { return r.showRatio(SectionWebhook, Busy, With, Without, what) }
+	b.add("ratio", ratio(PerSecond), ratio(P50), ratio(CPUOf(Manager)), ratio(CPUOf(APIServer)))
 	return b
 }
 
 func (r Results) slow() block {
-	b := block{name: "slow", title: "A fast receiver at 10 a second, and one that takes a second beside it", head: []string{"", "p50", "p95", "p99"}}
-	for _, side := range []string{Alone, Beside} {
-		of := func(what func(Sample) float64) string { return ms(r.Median(SectionSlow, TenASec, side, what)) }
-		b.add(side, of(P50), of(P95), of(P99))
+	b := block{name: "slow", title: "A fast receiver at 10 a second, and one that takes a second beside it", head: []string{"", "p50", "p95", "p99", "processors busy"}}
+	for _, side := range []string{Alone, Beside, BesideFast} {
+		of := func(unit string, what func(Sample) float64) string {
+			return r.show(SectionSlow, TenASec, side, unit, what)
+		}
+		b.add(side, of("ms", P50), of("ms", P95), of("ms", P99), of("", processorsOfAll))
 	}
 	return b
 }
@@ -135,11 +152,13 @@ func (r Results) slow() block {
 func (r Results) stampede() block {
 	b := block{name: "stampede", title: "Eight clients, while sixteen others do nothing but be refused", head: []string{"", "a second", "p50", "p95", "refused meanwhile"}}
 	for _, side := range []string{Duplicate, Unseen, Refused} {
-		of := func(what func(Sample) float64) float64 { return r.Median(SectionStampede, Stampede, side, what) }
-		b.add(side, number(of(PerSecond)), ms(of(P50)), ms(of(P95)), number(of(Figure(BesideCount))))
+		of := func(unit string, what func(Sample) float64) string {
+			return r.show(SectionStampede, Stampede, side, unit, what)
+		}
+		b.add(side, of("", PerSecond), of("ms", P50), of("ms", P95), of("", Figure(BesideCount)))
 	}
 	for _, side := range []string{Duplicate, Unseen} {
-		b.add(side+" / "+Refused, number(r.Ratio(SectionStampede, Stampede, side, Refused, PerSecond)), "", "", "")
+		b.add(side+" / "+Refused, r.showRatio(SectionStampede, Stampede, side, Refused, PerSecond), "", "", "")
 	}
 	return b
 }
@@ -147,31 +166,31 @@ func (r Results) stampede() block {
 func (r Results) memory() block {
 	b := block{name: "memory", title: "Memory of the operator", head: []string{"", "resident", "live heap", "submissions"}}
 	for _, state := range []string{Idle, Worked, Waiting} {
-		of := func(figure string) float64 { return r.Median(SectionMemory, state, Operator, Figure(figure)) }
-		b.add(state, mib(of(MemoryMiB)), mib(of(LiveMiB)), number(of(Objects)))
+		of := func(figure string) spread { return r.spreadOf(SectionMemory, state, Operator, Figure(figure)) }
+		b.add(state, of(MemoryMiB).in("MiB"), of(LiveMiB).in("MiB"), number(of(Objects).median))
 	}
-	long := func(figure string) float64 { return r.Median(SectionLong, Worked, Operator, Figure(figure)) }
-	b.add("before a long run", mib(long(IdleMiB)), mib(long(IdleLiveMiB)), "")
-	b.add("after a long run", mib(long(MemoryMiB)), mib(long(LiveMiB)), number(long(Objects)))
+	long := func(figure string) spread { return r.spreadOf(SectionLong, Worked, Operator, Figure(figure)) }
+	b.add("before a long run", long(IdleMiB).in("MiB"), long(IdleLiveMiB).in("MiB"), "")
+	b.add("after a long run", long(MemoryMiB).in("MiB"), long(LiveMiB).in("MiB"), number(long(Objects).median))
 	return b
 }
 
 func (r Results) history() block {
 	b := block{name: "history", title: "An operator that is started", head: []string{"", "submissions there", "ready after", "first Success after", "its memory", "requests of a sweep with nothing due", "API server's memory"}}
 	for _, state := range []string{Empty, Finished} {
-		of := func(figure string) float64 { return r.Median(SectionHistory, state, Operator, Figure(figure)) }
-		b.add(state, number(of(Objects)), seconds(of(ReadySeconds)), seconds(of(FirstSeconds)), mib(of(MemoryMiB)), seconds(of(SweepSeconds)), mib(of(ServerMiB)))
+		of := func(unit, figure string) string { return r.show(SectionHistory, state, Operator, unit, Figure(figure)) }
+		b.add(state, number(r.Median(SectionHistory, state, Operator, Figure(Objects))), of("s", ReadySeconds), of("s", FirstSeconds), of("MiB", MemoryMiB), of("s", SweepSeconds), of("MiB", ServerMiB))
 	}
 	return b
 }
 
 func (r Results) orphans() block {
 	b := block{name: "orphans", title: "After a restart", head: []string{"", "how many", "first new Success after", "all over after", "limit"}}
-	of := func(comparison, figure string) float64 {
-		return r.Median(SectionHistory, comparison, Operator, Figure(figure))
+	of := func(comparison, figure string) spread {
+		return r.spreadOf(SectionHistory, comparison, Operator, Figure(figure))
 	}
-	b.add("attempts of a killed process", number(of(Lost, Orphans)), seconds(of(Lost, FirstSeconds)), seconds(of(Lost, RecoverSeconds)), seconds(r.recoveryLimit()))
-	b.add("submissions whose time is over", number(of(Due, Objects)), "", seconds(of(Due, RemovedSeconds)), "")
+	b.add("attempts of a killed process", number(of(Lost, Orphans).median), of(Lost, FirstSeconds).in("s"), of(Lost, RecoverSeconds).in("s"), seconds(r.recoveryLimit()))
+	b.add("submissions whose time is over", number(of(Due, Objects).median), "", of(Due, RemovedSeconds).in("s"), "")
 	return b
 }
 
@@ -185,9 +204,9 @@ func (r Results) together() block {
 }
 
 func (r Results) goals() block {
-	b := block{name: "goals", title: "What the operator is held to, and where it stands", head: []string{"", "goal", "measured", ""}}
+	b := block{name: "goals", title: "What the operator is held to, and where it stands", head: []string{"", "goal", "measured", "least to most", ""}}
 	for _, g := range r.Goals() {
-		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, g.State})
+		b.rows = append(b.rows, []string{g.Text, g.Target, g.Value, g.Spread, g.State})
 	}
 	return b
 }

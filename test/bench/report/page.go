@@ -22,6 +22,10 @@ func (r Results) Page() (string, error) {
 		"measured": r.measured,
 		"noise":    r.noise,
 		"missed":   r.missed,
+		"bigness": func() string {
+			return number(r.BareSize(SubmissionBytes)) + " and " + number(r.BareSize(RecordBytes))
+		},
+		"share": func() string { return percent(r.Median(SectionRate, Busy, Operator, ManagerShare)) },
 	}
 	t, err := template.New("scale.md").Funcs(functions).Parse(page)
 	if err != nil {
@@ -69,7 +73,7 @@ func (r Results) measured() string {
 	return strings.Join(parts, "; ")
 }
 
-// noise is what part of the processors others used while it was measured, at worst.
+// noise is what part of the processors others used, at worst, while rates, latency and processor time were measured.
 func (r Results) noise() string {
 	most := 0.0
 	for _, section := range r {

@@ -26,15 +26,20 @@ func (r Results) Replica() Replica {
 	}
 }
 
+// processorsOfAll is how many of them everything keeps busy that is measured.
+func processorsOfAll(s Sample) float64 {
+	return CPUOfAll(s) * float64(s.Submissions) / 1000 / s.Seconds
+}
+
 // processors is how many of them the manager keeps busy.
 func processors(s Sample) float64 { return s.CPU[Manager] / s.Seconds }
 
 func (r Results) replica() block {
 	b := block{name: "replica", title: "What one replica uses, with the webhooks", head: []string{"", "processors", "resident memory"}}
 	uses := r.Replica()
-	b.add("after work, left alone", "", mib(uses.Worked))
+	b.add("after work, left alone", "", r.show(SectionMemory, Worked, Operator, "MiB", Figure(MemoryMiB)))
 	b.add("10 submissions a second", number(uses.Gentle), "")
-	b.add(fmt.Sprintf("%s a second, which is all that the API server of this machine stores", number(r.Median(SectionWebhook, Busy, With, PerSecond))), number(uses.Busy), "")
+	b.add(fmt.Sprintf("%s a second, which is all that the API server of this machine stores", number(r.Median(SectionWebhook, Busy, With, PerSecond))), r.show(SectionWebhook, Busy, With, "", processors), "")
 	b.add(fmt.Sprintf("%d submissions that wait", Room), "", mib(uses.Full))
 	return b
 }

@@ -33,12 +33,17 @@ func made() Results {
 		results[section].Comparisons = append(results[section].Comparisons, c)
 	}
 	put(one(SectionRate, Busy, map[string]Sample{
-		Operator: {Submissions: 900, Seconds: 10, CPU: cpu, EtcdBytes: 7200 * 900, Figures: map[string]float64{SubmissionBytes: 2000, RecordBytes: 2000}},
+		Operator: {Submissions: 900, Seconds: 10, CPU: cpu, EtcdBytes: 7200 * 900, EtcdStored: 9000 * 900, Figures: map[string]float64{SubmissionBytes: 2000, RecordBytes: 2000}},
 		Bare:     {Submissions: 1000, Seconds: 10, CPU: cpu},
 	}))
 	put(one(SectionRate, Saturated, map[string]Sample{Operator: {Submissions: 900, Seconds: 9}, Bare: {Submissions: 1000, Seconds: 10}}))
 	put(one(SectionGentle, TenASec, map[string]Sample{Operator: {P50: 30, Seconds: 1}, Bare: {P50: 20, Seconds: 1}}))
 	put(one(SectionWays, Straight, map[string]Sample{Operator: {Submissions: 10, Requests: []Count{requested(Operator, false, 30)}}}))
+	for name, bytes := range map[string]float64{Claiming: 8000, Life: 8800} {
+		put(one(SectionWays, name, map[string]Sample{Operator: {Submissions: 10, EtcdBytes: bytes * 10}}))
+	}
+	put(one(SectionSlow, TenASec, map[string]Sample{Alone: {P50: 20, Seconds: 1}, Beside: {P50: 30, Seconds: 1}, BesideFast: {P50: 30, Seconds: 1}}))
+	put(one(SectionWebhook, Busy, map[string]Sample{With: {Submissions: 100, Seconds: 2, CPU: cpu}, Without: {Submissions: 100, Seconds: 1, CPU: cpu}}))
 	put(one(SectionWays, Again, map[string]Sample{Operator: {Submissions: 10, Requests: []Count{requested("client", true, 10)}}}))
 	put(one(SectionPeer, AtOnce, map[string]Sample{
 		Operator: {Submissions: 100, Seconds: 1, CPU: map[string]float64{APIServer: 1}}, Jobs: {Submissions: 100, Seconds: 2, CPU: map[string]float64{APIServer: 2}},
@@ -50,6 +55,7 @@ func made() Results {
 	put(one(SectionHistory, Finished, map[string]Sample{Operator: figures(MemoryMiB, 55.0, StoredBytes, 6e6, SeededBytes, 4e6, ServerMiB, 200.0, Objects, 1000.0)}))
 	put(one(SectionHistory, Lost, map[string]Sample{Operator: figures(RecoverSeconds, 55.0, TimeoutSeconds, 40.0, BaseSeconds, 10.0)}))
 	put(one(SectionTogether, Active, map[string]Sample{Operator: figures(Doubled, 0.0)}))
+	results[SectionRate].Of(Busy).Profiles = map[string]Profile{Operator: {APIServer: {"JSON": 0.75, "CEL": 0.25}}, Bare: {APIServer: {"JSON": 1}}}
 	return results
 }
 
@@ -96,6 +102,7 @@ func TestEveryGoalCanBeMetAndMissed(t *testing.T) {
 		func(r Results) {
 			r.edit(SectionWays, Again, Operator, func(s *Sample) { s.Requests[0].Conflict = false })
 		},
+		func(r Results) { r.edit(SectionSlow, TenASec, Beside, func(s *Sample) { s.P50++ }) },
 		func(r Results) { r.edit(SectionStampede, Stampede, Duplicate, func(s *Sample) { s.Seconds++ }) },
 		func(r Results) { r.edit(SectionStampede, Stampede, Unseen, func(s *Sample) { s.Seconds++ }) },
 		func(r Results) { r.edit(SectionTogether, Active, Operator, figure(Doubled, 1)) },
@@ -128,15 +135,20 @@ func TestMediansAreOfPairs(t *testing.T) {
 
 func TestWhatFits(t *testing.T) {
 	g := made().growth()
-	if g.submission != 3000 || g.record != 3000 || g.log != 7200 {
+	if g.submission != 3000 || g.record != 3000 || g.revisions != 9000 || !g.measured || g.written != 7200 || g.removal != 1000 {
 		t.Fatalf("%+v", g)
 	}
-	// A rate of 10 needs 10 × 600 × 7,200 bytes for its revisions, and then 60,000 bytes for each second.
-	if got := g.fits(60_000*3600+43_200_000, 10); got != time.Hour {
+	// A rate of 10 needs 10 × 600 × 9,000 bytes for its revisions, and then 60,000 bytes for each second.
+	if got := g.fits(60_000*3600+54_000_000, 10); got != time.Hour {
 		t.Errorf("%s", got)
 	}
 	if got := g.fits(1<<30, 1e6); got != 0 {
 		t.Errorf("a million a second fit for %s", got)
+	}
+	older := made()
+	older.edit(SectionRate, Busy, Operator, func(s *Sample) { s.EtcdStored = 0 })
+	if g := older.growth(); g.revisions != 7200*1.5 || g.measured {
+		t.Errorf("etcd has half as much again as what is stored in it, and of 7,200 bytes written %v", g.revisions)
 	}
 }
 
@@ -147,8 +159,16 @@ func TestEverythingIsOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range made().blocks() {
-		if !strings.Contains(page, "| "+strings.Join(b.head, " | ")+" |") && len(b.rows) > 0 {
+		if len(b.rows) == 0 {
+			t.Errorf("nothing is made up for the table of %s", b.name)
+		}
+		if !strings.Contains(page, "| "+strings.Join(b.head, " | ")+" |") {
 			t.Errorf("the page has no table of %s", b.name)
+		}
+		for _, row := range b.rows {
+			if len(row) != len(b.head) {
+				t.Errorf("a row of %s has %d cells, and the head %d", b.name, len(row), len(b.head))
+			}
 		}
 	}
 	if strings.Contains(page, "NaN") || strings.Contains(page, "Inf") {
@@ -183,6 +203,19 @@ func TestThePageIsOfTheSamples(t *testing.T) {
 	}
 	if faults := results.Faults(); len(faults) > 0 {
 		t.Errorf("samples with faults are published: %q", faults)
+	}
+}
+
+// TestTheBareClientsObjectsAreAsBig judges the samples that are published.
+func TestTheBareClientsObjectsAreAsBig(t *testing.T) {
+	results, err := Read("../measured")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, figure := range []string{SubmissionBytes, RecordBytes} {
+		if ratio := results.BareSize(figure); math.Abs(ratio-1) > SameSize || math.IsNaN(ratio) {
+			t.Errorf("the bare client's %s are %v of the operator's", figure, ratio)
+		}
 	}
 }
 

@@ -57,6 +57,8 @@ type Machine struct {
 type Comparison struct {
 	Name  string `json:"name"`
 	Pairs []Pair `json:"pairs"`
+	// Profiles are those of the sides, taken apart from the pairs.
+	Profiles map[string]Profile `json:"profiles,omitempty"`
 }
 
 // Pair is each side, measured once, one right after the other.

@@ -22,6 +22,8 @@ type Sample struct {
 	Requests []Count `json:"requests,omitempty"`
 	// EtcdBytes is what etcd wrote to its log.
 	EtcdBytes float64 `json:"etcdBytes,omitempty"`
+	// EtcdStored is by how much what etcd's database has in use grew: all revisions, unless it was compacted meanwhile.
+	EtcdStored float64 `json:"etcdStored,omitempty"`
 	// Between counts statuses that were shown before the end, by phase and reason.
 	Between map[string]int `json:"between,omitempty"`
 	// Hasty is how many of them belong to submissions that took too little time to need one.
@@ -81,6 +83,14 @@ type Count struct {
 // Write reports whether it changes what is stored, if it is not refused.
 func (c Count) Write() bool { return c.Verb != "GET" && c.Verb != "LIST" }
 
+// SameSize is by what part two objects may differ in size that are as big as each other: names and times differ in length.
+const SameSize = 0.02
+
+// BareSize is how big the bare client's objects are beside ours: figure is SubmissionBytes or RecordBytes.
+func (r Results) BareSize(figure string) float64 {
+	return r.Ratio(SectionRate, Busy, Bare, Operator, Figure(figure))
+}
+
 // Requested adds up requests.
 func (s Sample) Requested(which func(Count) bool) (sum float64) {
 	for _, count := range s.Requests {
@@ -121,8 +131,16 @@ func P95(s Sample) float64 { return s.P95 }
 // P99 is the same for 99 of 100.
 func P99(s Sample) float64 { return s.P99 }
 
-// EtcdBytes is what etcd wrote for each submission.
+// EtcdBytes is what etcd wrote to its log for each submission.
 func EtcdBytes(s Sample) float64 { return s.EtcdBytes / float64(s.Submissions) }
+
+// EtcdStored is by how much etcd's database grew for each submission; NaN: it was not measured, or compacted meanwhile.
+func EtcdStored(s Sample) float64 {
+	if s.EtcdStored <= 0 {
+		return math.NaN()
+	}
+	return s.EtcdStored / float64(s.Submissions)
+}
 
 // Figure returns a figure by its name.
 func Figure(name string) func(Sample) float64 {
@@ -141,27 +159,12 @@ func Each(which func(Count) bool) func(Sample) float64 {
 
 // Median returns the median over the pairs of a comparison of what a side shows; NaN: it was not measured.
 func (r Results) Median(section, comparison, side string, of func(Sample) float64) float64 {
-	return r.median(section, comparison, func(p Pair) float64 {
-		if sample, ok := p.Sides[side]; ok {
-			return of(sample)
-		}
-		return math.NaN()
-	})
+	return r.spreadOf(section, comparison, side, of).median
 }
 
 // Ratio returns the median over the pairs of one side's value divided by the other's.
 func (r Results) Ratio(section, comparison, side, by string, of func(Sample) float64) float64 {
-	return r.median(section, comparison, func(p Pair) float64 { return of(p.Sides[side]) / of(p.Sides[by]) })
-}
-
-func (r Results) median(section, comparison string, of func(Pair) float64) float64 {
-	var values []float64
-	for _, pair := range r.pairs(section, comparison) {
-		if value := of(pair); !math.IsNaN(value) {
-			values = append(values, value)
-		}
-	}
-	return median(values)
+	return r.spreadOfRatio(section, comparison, side, by, of).median
 }
 
 func (r Results) pairs(section, comparison string) []Pair {

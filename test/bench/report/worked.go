@@ -1,20 +1,18 @@
 package report
 
-import "math"
-
 // beforeWork and afterWork are a figure of the operator's memory around as much work as was measured: the long run where
 // there is one, and else what every run does.
-func (r Results) beforeWork(figure string) float64 {
+func (r Results) beforeWork(figure string) spread {
 	before := map[string]string{MemoryMiB: IdleMiB, LiveMiB: IdleLiveMiB}[figure]
-	if long := r.Median(SectionLong, Worked, Operator, Figure(before)); !math.IsNaN(long) {
+	if long := r.spreadOf(SectionLong, Worked, Operator, Figure(before)); long.pairs > 0 {
 		return long
 	}
-	return r.Median(SectionMemory, Idle, Operator, Figure(figure))
+	return r.spreadOf(SectionMemory, Idle, Operator, Figure(figure))
 }
 
-func (r Results) afterWork(figure string) float64 {
-	if long := r.Median(SectionLong, Worked, Operator, Figure(figure)); !math.IsNaN(long) {
+func (r Results) afterWork(figure string) spread {
+	if long := r.spreadOf(SectionLong, Worked, Operator, Figure(figure)); long.pairs > 0 {
 		return long
 	}
-	return r.Median(SectionMemory, Worked, Operator, Figure(figure))
+	return r.spreadOf(SectionMemory, Worked, Operator, Figure(figure))
 }
