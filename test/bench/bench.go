@@ -113,7 +113,7 @@ func (b *bench) kept() (report.Results, error) {
 	}
 }
 
-// measure measures what a section has not yet.
+// measure measures what a section has not yet: all of it, where what it has is another version's and not complete.
 func (b *bench) measure(ctx context.Context, s *section, kept *report.Section) error {
 	missing := func(c comparison) bool { return len(kept.Of(c.name).Pairs) < c.pairs }
 	unprofiled := func(c comparison) bool {
@@ -122,6 +122,9 @@ func (b *bench) measure(ctx context.Context, s *section, kept *report.Section) e
 	comparisons := s.comparisons(b.options)
 	if !slices.ContainsFunc(comparisons, missing) && !slices.ContainsFunc(comparisons, unprofiled) {
 		return nil
+	}
+	if here := machine(); kept.Machine.Version != here.Version { // pairs of two versions are no pairs
+		*kept = report.Section{Name: s.name, Machine: here}
 	}
 	begun := time.Now()
 	if err := b.enter(ctx, s.setting); err != nil {

@@ -45,6 +45,24 @@ func TestAnInterruptedRunIsGoneOnWith(t *testing.T) {
 	}
 }
 
+// TestAnotherVersionsPairsAreNotGoneOnWith: they are measured anew, unless there are enough of them.
+func TestAnotherVersionsPairsAreNotGoneOnWith(t *testing.T) {
+	b := &bench{options: small, progress: io.Discard, open: func(context.Context, setting, Options, io.Writer) (*world, error) {
+		return nil, errors.New("not here")
+	}}
+	b.options.Pairs = 2
+	kept := &report.Section{Name: report.SectionSlow, Machine: report.Machine{Version: "another"}}
+	kept.Of(report.TenASec).Pairs = make([]report.Pair, 1)
+	if err := b.measure(t.Context(), find(kept.Name), kept); err == nil || len(kept.Of(report.TenASec).Pairs) != 0 {
+		t.Errorf("%d pairs of another version are gone on with", len(kept.Of(report.TenASec).Pairs))
+	}
+	kept = &report.Section{Name: report.SectionSlow, Machine: machine()}
+	kept.Of(report.TenASec).Pairs = make([]report.Pair, 1)
+	if err := b.measure(t.Context(), find(kept.Name), kept); err == nil || len(kept.Of(report.TenASec).Pairs) != 1 {
+		t.Errorf("%d pairs are left of one", len(kept.Of(report.TenASec).Pairs))
+	}
+}
+
 // complete puts a section into the folder that has all that it is to have.
 func complete(t *testing.T, dir, name string) {
 	t.Helper()
