@@ -63,10 +63,10 @@ func (s spread) parentheses() string {
 
 // leastToMost is what a column of its own has.
 func (s spread) leastToMost() string {
-	switch {
-	case s.pairs == 0:
+	switch s.pairs {
+	case 0:
 		return "–"
-	case s.pairs == 1:
+	case 1:
 		return "measured once"
 	default:
 		return fmt.Sprintf("%s–%s of %d", number(s.least), number(s.most), s.pairs)
