@@ -61,6 +61,14 @@ func (s spread) parentheses() string {
 	}
 }
 
+// worst is judged by the most: of what must never be, no median tells.
+func (s spread) worst() spread {
+	if s.pairs > 0 {
+		s.median = s.most
+	}
+	return s
+}
+
 // leastToMost is what a column of its own has.
 func (s spread) leastToMost() string {
 	switch s.pairs {

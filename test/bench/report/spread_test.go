@@ -1,6 +1,9 @@
 package report
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestWhatIsSaidOfPairs(t *testing.T) {
 	of := func(seconds ...float64) Results {
@@ -21,6 +24,9 @@ func TestWhatIsSaidOfPairs(t *testing.T) {
 		{[]float64{4, 2, 3}, "3 s (2–4)", "2–4 of 3"},
 	} {
 		got := of(tt.seconds...).spreadOf(SectionRate, Busy, Operator, func(s Sample) float64 { return s.Seconds })
+		if worst := got.worst().median; got.pairs > 0 && worst != slices.Max(tt.seconds) {
+			t.Errorf("%v: the worst is %v", tt.seconds, worst)
+		}
 		if got.in("s") != tt.cell || got.leastToMost() != tt.inAColumn {
 			t.Errorf("%v: %q and %q", tt.seconds, got.in("s"), got.leastToMost())
 		}

@@ -10,9 +10,10 @@ func (r Results) why(text string) string {
 	}
 	switch text {
 	case goalSaturated:
-		return "With so many writes under way etcd and the API server take less for each of the bare client's, which has 256 of them; " +
-			"the operator has those of 32 workers. More workers, or a template that lets 256 attempts run, were tried, and did not help: the processors are used up. " +
-			"What the manager has is what is said for 32 clients." + r.whatProfilesSay(SectionRate, Saturated, Operator, Bare)
+		all := func(side string) string { return ms(r.Median(SectionRate, Saturated, side, CPUOfAll)) }
+		return fmt.Sprintf("The processors are used up here, too: one submission takes %s of them, the same writes of the bare client %s, which has 256 of them under way, "+
+			"and the operator those of 32 workers. More workers, or a template that lets 256 attempts run, were tried, and did not help. "+
+			"What the manager has is what is said for 32 clients.", all(Operator), all(Bare)) + r.whatProfilesSay(SectionRate, Saturated, Operator, Bare)
 	case goalBusy:
 		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
 			"JSON and HTTP/2 of its three writes, the watch of submissions, and the effect's request over a connection of its own, so "+
