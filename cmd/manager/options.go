@@ -87,6 +87,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.Var(&o.namespaces, "namespaces", "The namespaces to work in, separated by commas; left out, all. With them the webhooks must be off (--webhook-bind-address=0), and Roles in those namespaces are enough if --metrics-authentication is none.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader, so that only one of several replicas works. The promise does not rest on it.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "The namespace of the lease; outside a cluster it must be given.")
+	flags.StringVar(&o.leaderElectionName, "leader-election-name", "taskonce.dev", "The name of the lease. Operators of one namespace that work in different ones need leases of different names, and each the right to its own.")
 	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long the others wait for a leader that is silent before one of them takes over.")
 	flags.DurationVar(&o.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "How long a leader tries to renew its lease before it exits.")
 	flags.DurationVar(&o.retryPeriod, "leader-election-retry-period", 2*time.Second, "The time between two attempts to get or renew the lease.")
@@ -134,6 +135,8 @@ func (o *options) check() error {
 		return errors.New("--webhook-bind-address must name the port that the webhooks' Service leads to, as :9443, or be 0 to turn them off")
 	case len(o.namespaces) > 0 && o.webhookAddress != setting.Off:
 		return errors.New("--namespaces needs --webhook-bind-address=0: the API server asks the webhooks about every namespace, and the operator knows only those")
+	case o.leaderElectionName == "":
+		return errors.New("--leader-election-name must not be empty")
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
 	}

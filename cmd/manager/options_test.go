@@ -30,6 +30,7 @@ func TestFlagsAreChecked(t *testing.T) {
 		{"--sweep-rate=0", "--sweep-rate"},
 		{"--grace-period=-1s", "--grace-period"},
 		{"--leader-election-lease-duration=5s", "--leader-election-lease-duration"},
+		{"--leader-election-name=", "--leader-election-name must not be empty"},
 		{"--scope=UPPER", "--scope"},
 		{"--metrics-authentication=maybe", "--metrics-authentication must be delegated or none"},
 		{"--log-format=xml", "--log-format must be json or text"},

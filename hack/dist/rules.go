@@ -76,7 +76,11 @@ func named(rules map[string][]any) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&out, "{{- define \"taskonce.rules.%s\" -}}\n%s{{- end }}\n", purpose, released(string(text)))
+		said := released(string(text))
+		if purpose == "election" {
+			said = strings.Replace(said, "- taskonce.dev\n", "- {{ include \"taskonce.lease\" . }}\n", 1)
+		}
+		fmt.Fprintf(&out, "{{- define \"taskonce.rules.%s\" -}}\n%s{{- end }}\n", purpose, said)
 	}
 	return out.String(), nil
 }

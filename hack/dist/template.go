@@ -46,6 +46,9 @@ var groups = map[string]group{
 	"ClusterRole":                      {"templates/roles.yaml", "if and .Values.roles.install (not .Values.namespaces)"},
 }
 
+// readsMetrics is when the role of who reads metrics is there: also for some namespaces, where the API server is asked about it.
+const readsMetrics = `if and .Values.roles.install (or (not .Values.namespaces) (include "taskonce.delegated" .))`
+
 // byHand are the kinds that hack/chart has templates of.
 var byHand = []string{"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRoleBinding", "Service", "Deployment", "PodDisruptionBudget"}
 
@@ -66,6 +69,9 @@ func templates(objects []*unstructured.Unstructured) (map[string]string, error) 
 			text, err := template(object)
 			if err != nil {
 				return nil, err
+			}
+			if object.GetName() == prefix+"metrics-reader" {
+				in.condition = readsMetrics
 			}
 			files[in.file] += "---\n{{- " + in.condition + " }}\n" + text + "{{- end }}\n"
 		}

@@ -134,7 +134,8 @@ func TestTheManagerHasExactlyItsRights(t *testing.T) {
 		{"update", "mutatingwebhookconfigurations.admissionregistration.k8s.io/taskonce-admission", "yes", "it tells the API server whom to trust"},
 		{"update", "mutatingwebhookconfigurations.admissionregistration.k8s.io/other", "no", "other webhooks are not its own"},
 		{"patch", "taskrecords.taskonce.dev", "no", "records change by compare-and-swap of the whole"},
-		{"update", "leases.coordination.k8s.io -n " + harness.ManagerNamespace, "yes", "it may elect a leader"},
+		{"update", "leases.coordination.k8s.io/taskonce.dev -n " + harness.ManagerNamespace, "yes", "it may elect a leader"},
+		{"update", "leases.coordination.k8s.io/other -n " + harness.ManagerNamespace, "no", "others elect theirs"},
 		{"update", "leases.coordination.k8s.io", "no", "its lease is in its own namespace"},
 	} {
 		args := append([]string{"--kubeconfig", path, "-n", "default", "auth", "can-i", tt.verb}, strings.Fields(tt.resource)...)

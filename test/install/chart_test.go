@@ -18,13 +18,18 @@ import (
 )
 
 // TestTheChartSaysWhatTheManifestsSay renders the chart with its defaults and compares each object with the manifest's; then
-// with the gateway, whose manifest is one of its own.
+// with the gateway, whose manifest is one of its own, and with what others watch them by.
 func TestTheChartSaysWhatTheManifestsSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	operator := w.read("dist/install.yaml")
 	saysTheSame(t, w.render("taskonce", system), operator)
-	saysTheSame(t, w.render("taskonce", system, "--set", "gateway.enabled=true"), operator+"\n---\n"+w.read("dist/gateway.yaml"))
+	gateway := operator + "\n---\n" + w.read("dist/gateway.yaml")
+	saysTheSame(t, w.render("taskonce", system, "--set", "gateway.enabled=true"), gateway)
+	monitoring, _, err := w.plane.Kubectl(t.Context(), "kustomize", filepath.Join(w.root, "config", "prometheus"))
+	w.must(err)
+	everything := "gateway.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboards.enabled=true"
+	saysTheSame(t, w.render("taskonce", system, "--set", everything), gateway+"\n---\n"+monitoring)
 }
 
 func saysTheSame(t *testing.T, rendered, kustomized string) {
@@ -107,61 +112,73 @@ func strip(value any) {
 	}
 }
 
-// values are one other setting of each value of the chart, and something that is only rendered with it, or, after a
-// !, only without it.
-var values = map[string]string{
-	"fullnameOverride=other":                       "other-controller-manager",
-	"namespaces={a}":                               "--namespaces=a",
-	"image.repository=registry.example/it":         "registry.example/it:latest",
-	"image.tag=v7":                                 "ghcr.io/taskonce/taskonce:v7",
-	"image.digest=sha256:" + zeros:                 "taskonce@sha256:" + zeros,
-	"image.pullPolicy=Always":                      "imagePullPolicy: Always",
-	"image.pullSecrets[0].name=key":                "imagePullSecrets:",
-	"replicas=3":                                   "replicas: 3",
-	"crds.install=false":                           "!kind: CustomResourceDefinition",
-	"crds.keep=false":                              "!helm.sh/resource-policy: keep",
-	"policies.install=false":                       "!kind: ValidatingAdmissionPolicy",
-	"roles.install=false":                          "!name: taskonce-viewer",
-	"webhook.enabled=false":                        "--webhook-bind-address=0",
-	"webhook.certificate.source=cert-manager":      "--webhook-cert-dir=/certificate",
-	"webhook.certificate.issuerRef.name=corporate": "name: corporate",
-	"metrics.enabled=false":                        "--metrics-bind-address=0",
-	"metrics.authentication=none":                  "--metrics-authentication=none",
-	"metrics.serviceMonitor.enabled=true":          "kind: ServiceMonitor",
-	"metrics.serviceMonitor.labels.team=a":         "team: a",
-	"metrics.serviceMonitor.interval=7s":           "interval: 7s",
-	"metrics.rules.enabled=true":                   "kind: PrometheusRule",
-	"metrics.rules.labels.team=b":                  "team: b",
-	"metrics.dashboards.enabled=true":              "grafana_dashboard",
-	"metrics.dashboards.labels.team=c":             "team: c",
-	"serviceAccount.annotations.role=cloud":        "role: cloud",
-	"log.format=text":                              "--log-format=text",
-	"log.level=debug":                              "--log-level=debug",
-	"extraArgs={--workers=7}":                      "--workers=7",
-	"extraEnv[0].name=HTTPS_PROXY":                 "name: HTTPS_PROXY",
-	"extraVolumes[0].name=more":                    "- name: more",
-	"extraVolumeMounts[0].name=m,extraVolumeMounts[0].mountPath=/more": "mountPath: /more",
-	"labels.cost=centre":                                                  "cost: centre",
-	"podLabels.pod=label":                                                 "pod: label",
-	"podAnnotations.pod=annotation":                                       "pod: annotation",
-	"resources.limits.memory=1Gi":                                         "memory: 1Gi",
-	"gracePeriodSeconds=45":                                               "terminationGracePeriodSeconds: 75",
-	"priorityClassName=system-cluster-critical":                           "priorityClassName: system-cluster-critical",
-	"nodeSelector.disk=fast":                                              "disk: fast",
-	"tolerations[0].key=dedicated":                                        "key: dedicated",
-	"affinity.nodeAffinity.x=y":                                           "nodeAffinity:",
-	"topologySpreadKey=topology.kubernetes.io/zone":                       "topologyKey: topology.kubernetes.io/zone",
-	"podDisruptionBudget.enabled=false":                                   "!kind: PodDisruptionBudget",
-	"podDisruptionBudget.maxUnavailable=2":                                "maxUnavailable: 2",
-	"networkPolicy.enabled=true":                                          "kind: NetworkPolicy",
-	"networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus": "app: prometheus",
-	"networkPolicy.egress[0].ports[0].port=443":                           "- Egress",
+// The objects that most values are looked for in.
+const (
+	manager = "Deployment taskonce-controller-manager: "
+	gateway = "Deployment taskonce-gateway: "
+	check   = "Pod taskonce-test: "
+	without = "!"
+)
+
+// values are one other setting of each value of the chart, and what is only rendered with it, or, after without, only without
+// it: an object, or all of a kind, and what is in it.
+var values = map[string][]string{
+	"fullnameOverride=other":                       {"Deployment other-controller-manager: kind: Deployment"},
+	"namespaces={a}":                               {manager + "--namespaces=a", check + "--namespaces=a"},
+	"image.repository=registry.example/it":         {manager + "registry.example/it:latest", gateway + "registry.example/it:latest", check + "registry.example/it:latest"},
+	"image.tag=v7":                                 {manager + "ghcr.io/taskonce/taskonce:v7", gateway + "ghcr.io/taskonce/taskonce:v7", check + "ghcr.io/taskonce/taskonce:v7"},
+	"image.digest=sha256:" + zeros:                 {manager + "taskonce@sha256:" + zeros, gateway + "taskonce@sha256:" + zeros, check + "taskonce@sha256:" + zeros},
+	"image.pullPolicy=Always":                      {manager + "imagePullPolicy: Always", gateway + "imagePullPolicy: Always", check + "imagePullPolicy: Always"},
+	"image.pullSecrets[0].name=key":                {manager + "imagePullSecrets:", gateway + "imagePullSecrets:", check + "imagePullSecrets:"},
+	"replicas=3":                                   {manager + "replicas: 3"},
+	"crds.install=false":                           {without + "CustomResourceDefinition: kind: CustomResourceDefinition"},
+	"crds.keep=false":                              {without + "CustomResourceDefinition: helm.sh/resource-policy: keep"},
+	"policies.install=false":                       {without + "ValidatingAdmissionPolicy: kind: ValidatingAdmissionPolicy"},
+	"roles.install=false":                          {without + "ClusterRole taskonce-viewer: kind: ClusterRole"},
+	"webhook.enabled=false":                        {manager + "--webhook-bind-address=0", check + "--webhook-bind-address=0"},
+	"webhook.certificate.source=cert-manager":      {manager + "--webhook-cert-dir=/certificate"},
+	"webhook.certificate.issuerRef.name=corporate": {"Certificate taskonce-webhook: name: corporate"},
+	"metrics.enabled=false":                        {manager + "--metrics-bind-address=0", gateway + "--metrics-bind-address=0"},
+	"metrics.authentication=none":                  {manager + "--metrics-authentication=none", gateway + "--metrics-authentication=none"},
+	"metrics.serviceMonitor.enabled=true":          {"ServiceMonitor taskonce-controller-manager: kind: ServiceMonitor", "ServiceMonitor taskonce-gateway: kind: ServiceMonitor"},
+	"metrics.serviceMonitor.labels.team=a":         {"ServiceMonitor taskonce-controller-manager: team: a", "ServiceMonitor taskonce-gateway: team: a"},
+	"metrics.serviceMonitor.interval=7s":           {"ServiceMonitor taskonce-controller-manager: interval: 7s", "ServiceMonitor taskonce-gateway: interval: 7s"},
+	"metrics.rules.enabled=true":                   {"PrometheusRule: kind: PrometheusRule"},
+	"metrics.rules.labels.team=b":                  {"PrometheusRule: team: b"},
+	"metrics.dashboards.enabled=true":              {"ConfigMap: grafana_dashboard"},
+	"metrics.dashboards.labels.team=c":             {"ConfigMap: team: c"},
+	"serviceAccount.annotations.role=cloud":        {"ServiceAccount taskonce-controller-manager: role: cloud"},
+	"log.format=text":                              {manager + "--log-format=text", gateway + "--log-format=text"},
+	"log.level=debug":                              {manager + "--log-level=debug", gateway + "--log-level=debug"},
+	"extraArgs={--workers=7}":                      {manager + "--workers=7"},
+	"extraEnv[0].name=HTTPS_PROXY":                 {manager + "name: HTTPS_PROXY", check + "name: HTTPS_PROXY"},
+	"extraVolumes[0].name=more":                    {manager + "- name: more", check + "- name: more"},
+	"extraVolumeMounts[0].name=m,extraVolumeMounts[0].mountPath=/more": {manager + "mountPath: /more", check + "mountPath: /more"},
+	"labels.cost=centre":                                                  {manager + "cost: centre", gateway + "cost: centre", check + "cost: centre", "CustomResourceDefinition: cost: centre"},
+	"podLabels.pod=label":                                                 {manager + "pod: label", check + "pod: label"},
+	"podAnnotations.pod=annotation":                                       {manager + "pod: annotation"},
+	"resources.limits.memory=1Gi":                                         {manager + "memory: 1Gi", check + "memory: 1Gi"},
+	"gracePeriodSeconds=45":                                               {manager + "terminationGracePeriodSeconds: 80"},
+	"priorityClassName=system-cluster-critical":                           {manager + "priorityClassName: system-cluster-critical", check + "priorityClassName: system-cluster-critical"},
+	"nodeSelector.disk=fast":                                              {manager + "disk: fast", check + "disk: fast"},
+	"tolerations[0].key=dedicated":                                        {manager + "key: dedicated", check + "key: dedicated"},
+	"affinity.nodeAffinity.x=y":                                           {manager + "nodeAffinity:", check + "nodeAffinity:"},
+	"topologySpreadKey=topology.kubernetes.io/zone":                       {manager + "topologyKey: topology.kubernetes.io/zone"},
+	"podDisruptionBudget.enabled=false":                                   {without + "PodDisruptionBudget taskonce-controller-manager: kind: PodDisruptionBudget"},
+	"podDisruptionBudget.maxUnavailable=2":                                {"PodDisruptionBudget taskonce-controller-manager: maxUnavailable: 2"},
+	"networkPolicy.enabled=true":                                          {"NetworkPolicy taskonce-controller-manager: kind: NetworkPolicy"},
+	"networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus": {"NetworkPolicy taskonce-controller-manager: app: prometheus"},
+	"networkPolicy.egress[0].ports[0].port=443":                           {"NetworkPolicy taskonce-controller-manager: - Egress"},
 }
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
 // with is what a value needs to be looked at.
 var with = map[string]string{
+	"image":                         "gateway.enabled=true",
+	"labels":                        "gateway.enabled=true",
+	"log":                           "gateway.enabled=true",
+	"metrics":                       "gateway.enabled=true",
 	"webhook.certificate.issuerRef": "webhook.certificate.source=cert-manager",
 	"metrics.serviceMonitor":        "metrics.serviceMonitor.enabled=true",
 	"metrics.rules":                 "metrics.rules.enabled=true",
@@ -169,24 +186,29 @@ var with = map[string]string{
 	"networkPolicy":                 "networkPolicy.enabled=true",
 }
 
-// TestEveryValueIsUsed sets each value of the chart to something else and looks for what that changes.
+// TestEveryValueIsUsed sets each value of the chart to something else and looks for what that changes, and where.
 func TestEveryValueIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for setting, want := range values {
+	unset := map[string]map[string]string{} // by the flags beside the value
+	for setting, wants := range values {
 		var flags []string
 		for begin, needs := range with {
-			if strings.HasPrefix(setting, begin) {
-				flags = append(flags, "--set", needs)
+			if strings.HasPrefix(setting, begin) && !strings.HasPrefix(setting, needs) {
+				flags = append(flags, "--set="+needs)
 			}
 		}
-		out := w.render("taskonce", system, append(flags, "--set", setting)...)
-		if absent, ok := strings.CutPrefix(want, "!"); ok {
-			if strings.Contains(out, absent+"\n") {
-				t.Errorf("%s: %q is rendered still", setting, absent)
+		slices.Sort(flags)
+		beside := strings.Join(flags, " ")
+		if unset[beside] == nil {
+			unset[beside] = documents(t, w.render("taskonce", system, flags...))
+		}
+		before, after := unset[beside], documents(t, w.render("taskonce", system, append(flags, "--set", setting)...))
+		for _, want := range wants {
+			want, absent := strings.CutPrefix(want, without)
+			if shows(before, want) != absent || shows(after, want) == absent {
+				t.Errorf("%s: %q is rendered without it: %v, and with it: %v", setting, want, shows(before, want), shows(after, want))
 			}
-		} else if !strings.Contains(out, want) {
-			t.Errorf("%s: nothing with %q is rendered", setting, want)
 		}
 	}
 	var defaults map[string]any
@@ -196,6 +218,30 @@ func TestEveryValueIsUsed(t *testing.T) {
 			t.Errorf("no test sets the value %s", path)
 		}
 	}
+}
+
+// documents are the objects of a rendered chart, as text, by kind, and by kind and name.
+func documents(t *testing.T, rendered string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for document := range strings.SplitSeq("\n"+rendered, "\n---\n") {
+		var object struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		found[object.Kind] += document + "\n"
+		found[object.Kind+" "+object.Metadata.Name] += document + "\n"
+	}
+	return found
+}
+
+// shows says whether "object: text" is so.
+func shows(documents map[string]string, want string) bool {
+	object, text, _ := strings.Cut(want, ": ")
+	return strings.Contains(documents[object], text)
 }
 
 // leaves are the paths of all values that are not just maps of others.

@@ -40,6 +40,7 @@ func TestUpgradeFromARelease(t *testing.T) {
 // upgrade follows the page under load. What was done before is remembered after it.
 func (w *world) upgrade(what, heading string) {
 	w.Helper()
+	w.nobodyIsLedToTheLast() // which does not serve any more
 	namespace := w.newNamespace()
 	w.install(namespace)
 	w.submit(namespace, "pay-1", "pay", "1001")

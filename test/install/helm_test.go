@@ -66,7 +66,7 @@ func (w *world) missesARight() {
 }
 
 // TestNamespaces installs for one namespace, as somebody who has all rights there and none beyond, and has the work done with
-// Roles alone. A second one, for another namespace, does not see the first one's.
+// Roles alone. A second one beside it, for another namespace, has its own work done.
 func TestNamespaces(t *testing.T) {
 	w := newWorld(t)
 	text := sections(w.read("docs/install.md"))["In some namespaces only"]
@@ -83,17 +83,64 @@ func TestNamespaces(t *testing.T) {
 	if out := w.sh("kubectl get clusterrole,clusterrolebinding,mutatingwebhookconfiguration,validatingwebhookconfiguration,validatingadmissionpolicy -o name"); strings.Contains(out, "team-taskonce") {
 		t.Errorf("it has installed something for the whole cluster: %s", out)
 	}
-	if status, _ := w.metrics("taskonce-team", ""); status != http.StatusOK {
+	if status, _ := w.metrics("taskonce-team", "team", ""); status != http.StatusOK {
 		t.Errorf("the metrics ask who reads them: status %d", status)
 	}
 	elsewhere := w.newNamespace()
 	w.write(elsewhere)
 	w.submit(elsewhere, "pay-1", "pay", "1001")
+	w.besides()
 	w.rightsAreExact("taskonce-team", "team-taskonce-controller-manager")
 	if got := w.effects(elsewhere); len(got) > 0 {
 		t.Errorf("it has worked in a namespace that is not its own: %v", got)
 	}
 	w.sh("helm uninstall team -n taskonce-team --kube-as-user=team --wait")
-	w.sh("kubectl delete namespace taskonce-team shop --timeout=120s; kubectl delete -k config/crd --timeout=120s")
+	w.sh("helm uninstall beside -n taskonce-team --wait; kubectl delete clusterrolebinding beside-reads")
+	w.sh("kubectl delete namespace taskonce-team shop monitoring --timeout=120s; kubectl delete -k config/crd --timeout=120s")
+	w.nothingIsLeft()
+}
+
+// besides installs a second release into the same namespace, for another one, which asks the API server who reads its metrics,
+// as an administrator. Each elects a leader of its own.
+func (w *world) besides() {
+	w.Helper()
+	namespace := w.newNamespace()
+	w.sh("helm install beside dist/chart -n taskonce-team --set crds.install=false,metrics.authentication=delegated --set 'namespaces={" + namespace + "}' --wait " + valuesForTests)
+	w.sh("helm test beside -n taskonce-team")
+	w.mainJobIn(namespace, map[string]string{v1alpha1.AnnotationDecidedBy: "somebody"})
+	w.failsByItself(namespace)
+	w.submit("shop", "pay-2", "pay", "1002")
+	w.reaches("shop", "pay-2", v1alpha1.ReasonApplied)
+	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount prometheus -n monitoring; kubectl create serviceaccount stranger -n monitoring" +
+		"; kubectl create clusterrolebinding beside-reads --clusterrole=beside-taskonce-metrics-reader --serviceaccount=monitoring:prometheus")
+	for name, want := range map[string]int{"prometheus": http.StatusOK, "stranger": http.StatusForbidden} {
+		if status, _ := w.metrics("taskonce-team", "beside", name); status != want {
+			w.Errorf("the metrics of the second release, for %s: status %d, want %d", name, status, want)
+		}
+	}
+	w.rightsAreExact("taskonce-team", "beside-taskonce-controller-manager")
+}
+
+// TestNamespacesAreChanged upgrades a release from the whole cluster to some namespaces and back, with all that needs rights.
+// What a binding binds cannot be changed. Nobody runs: it is about what is installed.
+func TestNamespacesAreChanged(t *testing.T) {
+	w := newWorld(t)
+	namespace := w.newNamespace()
+	settings := " dist/chart -n taskonce-system --set replicas=0,gateway.replicas=0,webhook.enabled=false,gateway.page.enabled=true," + verifying +
+		" --set 'gateway.oidc.namespaces={" + namespace + "},gateway.page.namespaces={" + namespace + "}'"
+	some := " --set 'namespaces={" + namespace + "}'"
+	bound := func() string {
+		return w.sh("set +x; kubectl get rolebindings -n " + namespace + " -o jsonpath='{range .items[*]}{.roleRef.kind} {.roleRef.name} {end}'")
+	}
+	w.sh("helm install taskonce --create-namespace" + settings)
+	w.sh("helm upgrade taskonce" + settings + some)
+	if got := bound(); !strings.Contains(got, "Role taskonce-manager-work") || strings.Contains(got, "ClusterRole") {
+		t.Errorf("for one namespace it binds %s", got)
+	}
+	w.sh("helm upgrade taskonce" + settings)
+	if got := bound(); !strings.Contains(got, "ClusterRole taskonce-gateway ") || !strings.Contains(got, "ClusterRole taskonce-gateway-page ") || strings.Contains(got, "manager-work") {
+		t.Errorf("for the whole cluster it binds, in a namespace, %s", got)
+	}
+	w.sh("helm uninstall taskonce -n taskonce-system --wait; kubectl delete -k config/crd --timeout=120s; kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
 }

@@ -45,7 +45,7 @@ func TestManifest(t *testing.T) {
 	w.mayWhatThePageSays()
 	w.upgradesWithoutWebhooks(namespace)
 	w.sh(certificateIsLost)
-	w.underLoad("a rolling upgrade", func() {
+	w.underLoadWithWebhooks("a rolling upgrade", func() {
 		w.follow("docs/install.md", "Settings")
 		w.follow("docs/upgrade.md", "With the manifest")
 	})
@@ -123,7 +123,7 @@ func (w *world) metricsNeedARight() {
 	w.Helper()
 	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount prometheus -n monitoring; kubectl create serviceaccount stranger -n monitoring")
 	for name, want := range map[string]int{"prometheus": http.StatusOK, "stranger": http.StatusForbidden, "": http.StatusUnauthorized} {
-		status, body := w.metrics(system, name)
+		status, body := w.metrics(system, "", name)
 		if status != want || status == http.StatusOK && !strings.Contains(body, "taskonce_") {
 			w.Errorf("metrics for %q: status %d, want %d", name, status, want)
 		}
@@ -134,17 +134,22 @@ func (w *world) metricsNeedARight() {
 func (w *world) aStrangerReadsNoMetrics() {
 	w.Helper()
 	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount stranger -n monitoring")
-	if status, _ := w.metrics(system, "stranger"); status != http.StatusForbidden {
+	if status, _ := w.metrics(system, "", "stranger"); status != http.StatusForbidden {
 		w.Errorf("metrics for a stranger: status %d", status)
 	}
 	w.sh("kubectl delete namespace monitoring --timeout=120s")
 }
 
-// metrics reads them by their Service, with the token of an account of the namespace monitoring where one is named.
-func (w *world) metrics(namespace, name string) (status int, body string) {
+// metrics reads them by their Service, of a release where one is named, with the token of an account of the namespace monitoring
+// where one is named.
+func (w *world) metrics(namespace, release, name string) (status int, body string) {
 	w.Helper()
 	service := &corev1.ServiceList{}
-	w.must(w.client.List(w.Context(), service, client.InNamespace(namespace), client.MatchingLabels{"control-plane": "controller-manager"}))
+	of := client.MatchingLabels{"control-plane": "controller-manager"}
+	if release != "" {
+		of["app.kubernetes.io/instance"] = release
+	}
+	w.must(w.client.List(w.Context(), service, client.InNamespace(namespace), of))
 	transport := w.transport(&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it signs itself
 	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("https://%s:8443/metrics", service.Items[0].Spec.ClusterIP), http.NoBody)
 	w.must(err)

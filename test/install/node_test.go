@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,8 +28,8 @@ import (
 // ours is the repository of the image that node runs. Containers of any other end at once, and well.
 const ours = "ghcr.io/taskonce/taskonce"
 
-// node does what scheduler and kubelet do: it binds every pod, runs its container, looks whether it is ready, starts it again
-// when it ends, and stops it when the pod is deleted.
+// node does what scheduler and kubelet do: it binds every pod, runs its container, looks whether it is ready and alive, starts it
+// again when it ends or is not, and stops it, after its preStop, when the pod is deleted.
 type node struct {
 	plane   *harness.ControlPlane
 	clients kubernetes.Interface
@@ -41,7 +41,12 @@ type node struct {
 	pods map[types.UID]*sandbox
 	// front is where pods reach the API server.
 	front *front
+	// stopped is how many pods were deleted while their processes ran.
+	stopped atomic.Int32
 }
+
+// lag is how long others go on leading to a pod that was deleted, as a slow kube-proxy does.
+const lag = 2 * time.Second
 
 // sandbox is a pod on the node.
 type sandbox struct {
@@ -49,6 +54,7 @@ type sandbox struct {
 	ports   map[int32]string // the address of each of its ports
 	deleted chan struct{}
 	gone    sync.Once
+	left    time.Time // when it was deleted, once that is said
 
 	mu      sync.Mutex
 	process *process // nil while it does not run
@@ -86,7 +92,7 @@ func (n *node) meet(ctx context.Context, pod *corev1.Pod) {
 			}
 		}()
 	case known != nil && pod.DeletionTimestamp != nil:
-		known.gone.Do(func() { close(known.deleted) })
+		known.leave()
 	}
 }
 
@@ -94,7 +100,7 @@ func (n *node) remove(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s := n.pods[uid]; s != nil {
-		s.gone.Do(func() { close(s.deleted) })
+		s.leave()
 		delete(n.pods, uid)
 	}
 }
@@ -154,6 +160,7 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 	}
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
+	heart := &heart{of: s, started: time.Now()}
 	for {
 		select {
 		case <-ctx.Done():
@@ -167,7 +174,12 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 			}
 			return true, nil
 		case <-ticks.C:
-			if ready := s.probe(ctx); ready != s.isReady() {
+			if heart.stopped(ctx) {
+				n.failed(fmt.Errorf("the pod %s is started again: its liveness probe failed", s.pod.Name))
+				p.kill()
+				continue
+			}
+			if ready := s.answers(ctx, s.pod.Spec.Containers[0].ReadinessProbe); ready != s.isReady() {
 				s.set(p, ready)
 				if err := n.status(ctx, s, corev1.PodRunning, running(ready, restarts)); err != nil {
 					p.kill()
@@ -178,16 +190,33 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 	}
 }
 
-// stop ends a container as the pod says: with a signal, and patience. Then the pod is gone.
+// stop ends a container as the pod says: with a sleep, a signal, and patience. Then, and when everybody has heard of it, the
+// pod is gone.
 func (n *node) stop(s *sandbox, p *process) error {
+	n.stopped.Add(1)
+	heard := time.After(lag)
+	patience := time.After(time.Duration(ptr.Deref(s.pod.Spec.TerminationGracePeriodSeconds, 30)) * time.Second)
+	select {
+	case <-p.done:
+	case <-time.After(s.sleepsBeforeStop()):
+	}
 	_ = p.signal(syscall.SIGTERM) // an error means that it has ended
 	select {
 	case <-p.done:
-	case <-time.After(time.Duration(ptr.Deref(s.pod.Spec.TerminationGracePeriodSeconds, 30)) * time.Second):
+	case <-patience:
 		p.kill()
 		n.failed(fmt.Errorf("the pod %s did not end within its grace period", s.pod.Name))
 	}
+	<-heard
 	return n.forget(s)
+}
+
+// sleepsBeforeStop is how long the pod's preStop sleeps.
+func (s *sandbox) sleepsBeforeStop() time.Duration {
+	if hook := s.pod.Spec.Containers[0].Lifecycle; hook != nil && hook.PreStop != nil && hook.PreStop.Sleep != nil {
+		return time.Duration(hook.PreStop.Sleep.Seconds) * time.Second
+	}
+	return 0
 }
 
 func (n *node) forget(s *sandbox) error {
@@ -239,27 +268,6 @@ func (n *node) status(ctx context.Context, s *sandbox, phase corev1.PodPhase, co
 	return err
 }
 
-// probe does what the pod's readiness probe says.
-func (s *sandbox) probe(ctx context.Context) bool {
-	probe := s.pod.Spec.Containers[0].ReadinessProbe
-	if probe == nil {
-		return true
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	address := s.ports[s.port(probe.HTTPGet.Port.String())]
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+probe.HTTPGet.Path, http.NoBody)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	return response.StatusCode == http.StatusOK
-}
-
 // port is the number of a port that has a name.
 func (s *sandbox) port(name string) int32 {
 	for _, port := range s.pod.Spec.Containers[0].Ports {
@@ -292,7 +300,15 @@ func (s *sandbox) isReady() bool {
 	return s.ready
 }
 
-// isLeaving reports whether the pod was deleted: nobody new is led to it.
+// leave says that the pod was deleted.
+func (s *sandbox) leave() {
+	s.gone.Do(func() {
+		s.left = time.Now()
+		close(s.deleted)
+	})
+}
+
+// isLeaving reports whether the pod was deleted.
 func (s *sandbox) isLeaving() bool {
 	select {
 	case <-s.deleted:
@@ -301,6 +317,9 @@ func (s *sandbox) isLeaving() bool {
 		return false
 	}
 }
+
+// isLedTo reports whether connections to a Service may end at the pod: it is ready, or leaves and not everybody has heard.
+func (s *sandbox) isLedTo() bool { return s.isReady() && (!s.isLeaving() || time.Since(s.left) < lag) }
 
 // named returns the sandboxes of a namespace's pods whose process runs.
 func (n *node) named(namespace string) []*sandbox {

@@ -3,43 +3,16 @@ package install_test
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
-
-// underLoad submits all the time while something is done, and looks whether each submission had its effect, once.
-func (w *world) underLoad(what string, do func()) {
-	w.Helper()
-	namespace := w.newNamespace()
-	w.install(namespace)
-	ctx, stop := context.WithCancel(w.Context())
-	var names []string
-	var submitting sync.WaitGroup
-	submitting.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			name := fmt.Sprintf("load-%d", i)
-			if err := w.client.Create(w.Context(), plain(namespace, name)); err != nil {
-				w.Errorf("%s: %s was refused: %v", what, name, err)
-				return
-			}
-			names = append(names, name)
-			time.Sleep(20 * time.Millisecond) // the clients' pace
-		}
-	})
-	do()
-	stop()
-	submitting.Wait()
-	for _, name := range names {
-		w.reaches(namespace, name, v1alpha1.ReasonApplied)
-	}
-	w.once(namespace, names...)
-	w.Logf("%s: %d submissions meanwhile, each applied once", what, len(names))
-}
 
 // plain is a submission whose effect is one call.
 func plain(namespace, name string) *v1alpha1.TaskSubmission {
@@ -49,24 +22,27 @@ func plain(namespace, name string) *v1alpha1.TaskSubmission {
 	return submission
 }
 
-// handsOver takes the leader away, by a signal and by a crash, and measures how long nothing was done. The first is bounded by
-// what a pod is given to end, the second by the lease, and both by the patience of every wait.
+// handsOver takes the leader away, by a signal and by a crash, and measures how long nothing was done. The first gives the lease
+// back, so that whoever tries next has it, and after the second it must run out.
 func (w *world) handsOver() {
 	w.Helper()
 	namespace := w.newNamespace()
 	w.install(namespace)
 	for i, way := range []struct {
-		name string
-		take func(*sandbox, *process)
+		name     string
+		take     func(*sandbox, *process)
+		releases bool
 	}{
-		{"voluntary hand-over", func(s *sandbox, _ *process) { w.must(w.client.Delete(w.Context(), s.pod.DeepCopy())) }},
-		{"take-over after a crash", func(_ *sandbox, p *process) { p.kill() }},
+		{"voluntary hand-over", func(s *sandbox, _ *process) { w.must(w.client.Delete(w.Context(), s.pod.DeepCopy())) }, true},
+		{"take-over after a crash", func(_ *sandbox, p *process) { p.kill() }, false},
 	} {
 		w.sh("kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
 		w.allAreWarm()
 		pod, leader := w.leader()
-		begin := time.Now()
+		passes := w.watchLease(system, "taskonce.dev")
 		way.take(pod, leader)
+		<-leader.done
+		begin := time.Now()
 		name := fmt.Sprintf("taken-over-%d", i)
 		w.must(w.client.Create(w.Context(), plain(namespace, name)))
 		w.reaches(namespace, name, v1alpha1.ReasonApplied)
@@ -74,7 +50,51 @@ func (w *world) handsOver() {
 		if got := w.effects(namespace)[name]; got != 1 {
 			w.Errorf("%s: %d effects of %s", way.name, got, name)
 		}
+		if holders := passes(); slices.Contains(holders, "") != way.releases {
+			w.Errorf("%s: the lease went through the hands of %q, where nobody is who released it", way.name, holders)
+		}
 	}
+}
+
+// watchLease returns a function that waits until a lease has passed from whoever holds it now to somebody else, and says who
+// held it, one after the other: nobody, where it was released.
+func (w *world) watchLease(namespace, name string) (passes func() []string) {
+	w.Helper()
+	leases := w.node.clients.CoordinationV1().Leases(namespace)
+	now, err := leases.Get(w.Context(), name, metav1.GetOptions{})
+	w.must(err)
+	watched, err := leases.Watch(w.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: now.ResourceVersion})
+	w.must(err)
+	w.Cleanup(watched.Stop)
+	return func() []string {
+		holders, late := []string{ptr.Deref(now.Spec.HolderIdentity, "")}, time.After(patience)
+		for {
+			select {
+			case event := <-watched.ResultChan():
+				lease, ok := event.Object.(*coordinationv1.Lease)
+				if !ok {
+					w.Fatalf("watching the lease: %v", event)
+				}
+				holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+				if holder != holders[len(holders)-1] {
+					holders = append(holders, holder)
+				}
+				if holder != "" && holder != holders[0] {
+					return holders
+				}
+			case <-late:
+				w.Fatalf("the lease has not passed to somebody else: %q", holders)
+			}
+		}
+	}
+}
+
+// nobodyIsLedToTheLast waits until everybody has heard which pods were deleted.
+func (w *world) nobodyIsLedToTheLast() {
+	w.Helper()
+	w.await("nobody is led to pods that leave", func(context.Context) (bool, error) {
+		return !slices.ContainsFunc(w.node.named(system), func(s *sandbox) bool { return s.isLeaving() && s.isLedTo() }), nil
+	})
 }
 
 // allAreWarm waits until each replica, whether it leads or not, watches what it would work on.
@@ -105,7 +125,7 @@ func (w *world) leader() (pod *sandbox, leads *process) {
 	w.Helper()
 	w.await("somebody leads", func(context.Context) (bool, error) {
 		for _, pod = range w.node.named(system) {
-			if leads = pod.runs(); leads != nil && leads.leads() {
+			if leads = pod.runs(); leads != nil && leads.leads() && !pod.isLeaving() {
 				return true, nil
 			}
 		}

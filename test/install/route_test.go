@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// routes does what kube-proxy does: who connects to a Service's address is led to one of its pods that are ready. The API
-// server is told to go through it, by a Unix socket.
+// routes does what kube-proxy does: who connects to a Service's address is led to one of its pods that are ready, and
+// for some time to those that were. The API server is told to go through it, by a Unix socket.
 type routes struct {
 	node   *node
 	dir    string
@@ -102,14 +102,21 @@ func (r *routes) dial(ctx context.Context, address string) (net.Conn, error) {
 }
 
 func (r *routes) toPod(service *corev1.Service, port string) (net.Conn, error) {
-	var ready []string
+	var ready, leaving []string
 	for _, s := range r.node.named(service.Namespace) {
-		if s.isReady() && !s.isLeaving() && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(s.pod.Labels)) {
-			ready = append(ready, s.ports[s.port(port)])
+		if !s.isLedTo() || !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(s.pod.Labels)) {
+			continue
+		}
+		ready = append(ready, s.ports[s.port(port)])
+		if s.isLeaving() {
+			leaving = append(leaving, s.ports[s.port(port)])
 		}
 	}
 	if len(ready) == 0 {
 		return nil, fmt.Errorf("the Service %s has no pod that is ready", service.Name)
+	}
+	if len(leaving) > 0 {
+		ready = leaving // the worst that chance may come to
 	}
 	return net.Dial("tcp", ready[rand.IntN(len(ready))])
 }

@@ -17,8 +17,15 @@
   resources:
   - leases
   verbs:
-  - get
   - create
+- apiGroups:
+  - coordination.k8s.io
+  resourceNames:
+  - {{ include "taskonce.lease" . }}
+  resources:
+  - leases
+  verbs:
+  - get
   - update
 - apiGroups:
   - ""

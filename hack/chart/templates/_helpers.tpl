@@ -1,7 +1,11 @@
 {{- define "taskonce.fullname" -}}
+{{- /* With the longest of what follows it, -controller-manager-metrics-service, it is a name of a Service: at most 63 characters, of
+which the first is a letter, and none a dot. */ -}}
+{{- $name := .Release.Name | replace "." "-" }}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}
-{{- else if contains "taskonce" .Release.Name }}{{ .Release.Name | trunc 30 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-taskonce" (.Release.Name | trunc 20 | trimSuffix "-") }}{{ end }}
+{{- else if regexMatch "^[0-9]" $name }}{{ printf "taskonce-%s" ($name | trunc 19 | trimSuffix "-") }}
+{{- else if contains "taskonce" $name }}{{ $name | trunc 28 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-taskonce" ($name | trunc 19 | trimSuffix "-") }}{{ end }}
 {{- end }}
 
 {{- define "taskonce.selector" -}}
@@ -64,6 +68,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{- define "taskonce.certManager" -}}
 {{- if and (include "taskonce.webhooks" .) (eq .Values.webhook.certificate.source "cert-manager") }}true{{ end }}
+{{- end }}
+
+{{- /* Releases of one namespace, each for others, elect a leader each. */ -}}
+{{- define "taskonce.lease" -}}
+{{- if .Values.namespaces }}{{ include "taskonce.fullname" . }}{{ else }}taskonce.dev{{ end }}
 {{- end }}
 
 {{- define "taskonce.metricsAuthentication" -}}

@@ -1,0 +1,59 @@
+package install_test
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// answers asks what a probe of the pod asks; without one all is well.
+func (s *sandbox) answers(ctx context.Context, probe *corev1.Probe) bool {
+	if probe == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	address := s.ports[s.port(probe.HTTPGet.Port.String())]
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+probe.HTTPGet.Path, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// hurry is how much more often the kubelet that is played looks whether a container lives than the pod says: tests are short.
+const hurry = 10
+
+// heart is what the liveness probes of a container have come to.
+type heart struct {
+	of      *sandbox
+	started time.Time
+	next    time.Time
+	missed  int32
+}
+
+// stopped asks, when it is time, and reports whether the container is to be started again. It is asked after the initial
+// delay, or as soon as it is ready.
+func (h *heart) stopped(ctx context.Context) bool {
+	probe := h.of.pod.Spec.Containers[0].LivenessProbe
+	now := time.Now()
+	if probe == nil || now.Before(h.next) || !h.of.isReady() && now.Before(h.started.Add(seconds(probe.InitialDelaySeconds))) {
+		return false
+	}
+	h.next = now.Add(seconds(probe.PeriodSeconds) / hurry)
+	if h.of.answers(ctx, probe) {
+		h.missed = 0
+		return false
+	}
+	h.missed++
+	return h.missed >= probe.FailureThreshold
+}
+
+func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
