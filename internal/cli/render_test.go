@@ -46,6 +46,32 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRenderGoesByThePlace: what a body or a pod calls its members means nothing, and only what the operator evaluates is
+// evaluated.
+func TestRenderGoesByThePlace(t *testing.T) {
+	const head = "apiVersion: taskonce.dev/v1alpha1\nkind: TaskTemplate\nmetadata: {name: t, namespace: shop}\nspec:\n  effect: "
+	path := t.TempDir() + "/template.yaml"
+	for _, test := range []struct{ reason, effect, want string }{
+		{"members of a body",
+			`{http: {url: "https://a.example/", body: {url: "${params.a}", result: "${params.a}", classify: ["${params.a}"], secretKeyRef: {name: "${params.a}"}, secret: {secretKeyRef: {name: s, key: k}}}}}`,
+			`"body":{"classify":["b/c"],"result":"b/c","secret":{"secretKeyRef":{"key":"k","name":"s"}},"secretKeyRef":{"name":"b/c"},"url":"b/c"}`},
+		{"a query that has the result", `{sql: {dialect: PostgreSQL, dsn: {secretKeyRef: {name: s, key: k}}, statements: [{sql: "SELECT '${x}', $1", args: ["${params.n}"]}], result: {sql: "SELECT $1", args: ["no ${params.n}"]}}}`,
+			`"result":{"args":["no 12"],"sql":"SELECT $1"},"statements":[{"args":[12],"sql":"SELECT '${x}', $1"}]`},
+		{"a pod", `{job: {template: {spec: {template: {spec: {containers: [{name: c, image: i, command: ["${params.a}"], args: ["${params.n}"], env: [{name: A, value: "$${x}"}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}}}}}`,
+			`"args":["12"],"command":["b/c"],"env":[{"name":"A","value":"${x}"},{"name":"B","valueFrom":{"secretKeyRef":{"key":"k","name":"s"}}}]`},
+	} {
+		write(t, path, head+test.effect)
+		out, complaints, code := at("", "render", "-f", path, "-p", "a=b/c", "-p", "n:=12", "-o", "json")
+		if code != 0 || !strings.Contains(oneLine([]byte(out)), test.want) {
+			t.Errorf("%s: %d, %s\n%s", test.reason, code, complaints, oneLine([]byte(out)))
+		}
+	}
+	write(t, path, head+`{http: {url: "https://a.example/${attempt}"}}`)
+	if _, complaints, code := at("", "render", "-f", path); code != 1 || !strings.Contains(complaints, "spec.effect.http.url: ") {
+		t.Errorf("what the operator refuses: %d, %s", code, complaints)
+	}
+}
+
 func TestRenderKeepsTheDigitsOfWholeNumbers(t *testing.T) {
 	path := t.TempDir() + "/template.yaml"
 	write(t, path, strings.ReplaceAll(rendersAll, "list: [1,", "list: [9007199254740993,"))
@@ -65,7 +91,7 @@ func TestRenderSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"parameters that the schema refuses", rendersAll, nil, "order"},
 		{"another key than the template makes", rendersAll, []string{"-p", "order=7", "-p", "amount:=1", "--key", "x"}, `the key "charge:7"`},
-		{"an expression that does not compile", strings.ReplaceAll(rendersAll, "Order ${params.order}", "${params.ordre}"), []string{"-p", "order=7", "-p", "amount:=1"}, "spec.effect.http.body.text: "},
+		{"an expression that does not compile", strings.ReplaceAll(rendersAll, "Order ${params.order}", "${params.ordre}"), []string{"-p", "order=7", "-p", "amount:=1"}, "spec.effect.http.body: text: "},
 		{"a value that leaves the path", rendersAll, []string{"-p", "order=..", "-p", "amount:=1"}, "spec.effect.http.url: "},
 		{"a key that cannot be one", rendersAll, []string{"-p", "order= ", "-p", "amount:=1"}, "white space"},
 		{"a schema that is none", strings.ReplaceAll(rendersAll, "type: integer", "type: nonsense"), []string{"-p", "order=7"}, "spec.parametersSchema: "},

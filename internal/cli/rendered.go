@@ -3,8 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/expr"
@@ -18,9 +16,6 @@ type rendered struct {
 	Effect         json.RawMessage `json:"effect"`
 	Verification   json.RawMessage `json:"verification,omitempty"`
 }
-
-// later are the members whose expressions speak of an answer, which there is none of yet.
-var later = []string{"classify", "result"}
 
 // render evaluates a template as the operator does. An error is about the field that it names.
 func render(template *v1alpha1.TaskTemplate, params []byte, key string, attempt int32) (*rendered, error) {
@@ -51,9 +46,9 @@ func render(template *v1alpha1.TaskTemplate, params []byte, key string, attempt 
 		"name": result.Name, "namespace": template.Namespace, "key": result.IdempotencyKey, "businessKey": result.BusinessKey,
 		"downstreamKey": template.Namespace + "/" + result.Name,
 	}
-	result.Effect = r.tree("effect", spec.Effect)
+	result.Effect = r.part("effect", spec.Effect)
 	if spec.Verification != nil {
-		result.Verification = r.tree("verification", spec.Verification)
+		result.Verification = r.part("verification", spec.Verification)
 	}
 	return result, r.err
 }
@@ -86,75 +81,6 @@ func (r *renderer) text(path, source string) string {
 	}
 	compiled, err := r.env.Text(source, expr.Params)
 	return evaluated(r, "spec."+path, compiled, err, (*expr.Text).String)
-}
-
-func (r *renderer) tree(path string, part any) json.RawMessage {
-	if r.err != nil {
-		return nil
-	}
-	raw, err := json.Marshal(part)
-	if err != nil {
-		r.err = err
-		return nil
-	}
-	decoded, err := expr.DecodeJSON(raw)
-	if err != nil {
-		r.err = err
-		return nil
-	}
-	evaluated := r.walk("spec."+path, decoded)
-	if r.err != nil {
-		return nil
-	}
-	raw, r.err = json.Marshal(evaluated)
-	return raw
-}
-
-// walk evaluates what can be evaluated before there is an answer. Addresses are escaped as the operator escapes them,
-// and a Secret is its name.
-func (r *renderer) walk(path string, value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		if reference, ok := v["secretKeyRef"].(map[string]any); ok {
-			return fmt.Sprintf("<key %v of the Secret %v>", reference["key"], reference["name"])
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			switch below := path + "." + name; {
-			case slices.Contains(later, name):
-			case name == "url":
-				v[name] = r.address(below, v[name])
-			default:
-				v[name] = r.walk(below, v[name])
-			}
-		}
-		return v
-	case []any:
-		for i := range v {
-			v[i] = r.walk(fmt.Sprintf("%s[%d]", path, i), v[i])
-		}
-		return v
-	case string:
-		return r.value(path, v)
-	default:
-		return value
-	}
-}
-
-func (r *renderer) address(path string, value any) any {
-	source, ok := value.(string)
-	if !ok || r.err != nil {
-		return value
-	}
-	compiled, err := r.env.URL(source, expr.Params|expr.Submission|expr.Attempt)
-	return evaluated(r, path, compiled, err, (*expr.URL).Render)
-}
-
-func (r *renderer) value(path, source string) any {
-	if r.err != nil {
-		return nil
-	}
-	compiled, err := r.env.Text(source, expr.Params|expr.Submission|expr.Attempt)
-	return evaluated(r, path, compiled, err, (*expr.Text).Value)
 }
 
 // evaluated returns what something comes to, once it is compiled. It keeps the error of either with the field's path.

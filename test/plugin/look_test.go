@@ -1,6 +1,11 @@
 package plugin_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,6 +142,56 @@ func TestRenderShowsWhatWouldBeSent(t *testing.T) {
 	got := w.expect(0, "businessKey: a/b\n", "", "render", "award", "-p", "order=a/b")
 	w.contains(got.out, "/plain/orders/a%2Fb\n")
 	w.expect(1, "", "Error from server (NotFound): ", "render", "nothing")
+}
+
+// TestRenderIsWhatIsSent compares it with what a receiver gets.
+func TestRenderIsWhatIsSent(t *testing.T) {
+	w := newWorld(t)
+	got := make(chan *http.Request, 1)
+	bodies := make(chan []byte, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r
+		bodies <- raw
+	}))
+	t.Cleanup(receiver.Close)
+	w.kubectlWith(`
+apiVersion: taskonce.dev/v1alpha1
+kind: TaskTemplate
+metadata: {name: tell}
+spec:
+  effect:
+    http:
+      url: "`+receiver.URL+`/${params.callback}"
+      headers: [{name: X-Callback, value: "to ${params.callback} at ${attempt}"}]
+      body: {url: "${params.callback}", result: "${submission.name}", classify: [1.10, "$${x}"], n: "${params.n}", secretKeyRef: {name: "${params.callback}", key: k}}
+`, "apply", "-f", "-")
+	given := []string{"--key=a", "-p", "callback=https://shop.example/?a=b", "-p", "n:=9007199254740993"}
+	said := w.expect(0, `"url"`, "", append([]string{"render", "tell", "-o", "json"}, given...)...)
+	w.expect(0, "Success/Applied", "", append([]string{"submit", "tell", "--wait"}, given...)...)
+	var rendered struct {
+		Effect struct {
+			HTTP struct {
+				URL     string
+				Headers []struct{ Value string }
+				Body    json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(said.out), &rendered); err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	if err := json.Compact(&body, rendered.Effect.HTTP.Body); err != nil {
+		t.Fatal(err)
+	}
+	sent, raw := <-got, <-bodies
+	if url := receiver.URL + sent.RequestURI; rendered.Effect.HTTP.URL != url || rendered.Effect.HTTP.Headers[0].Value != sent.Header.Get("X-Callback") || body.String() != string(raw) {
+		t.Errorf("rendered:\n%s\nsent: %s, %s\n%s", said.out, url, sent.Header.Get("X-Callback"), raw)
+	}
 }
 
 func TestCompletion(t *testing.T) {
