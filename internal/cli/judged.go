@@ -25,7 +25,7 @@ func (c *cluster) judged(ctx context.Context, decision *v1alpha1.TaskDecision) (
 		return isJudged(last), err
 	})
 	if ctx.Err() != nil {
-		return last, nil
+		err = nil // it is not judged yet
 	}
 	return last, err
 }
