@@ -93,6 +93,16 @@ const (
 	ReasonConfirmedNotApplied Reason = "ConfirmedNotApplied"
 )
 
+// ofInput reports whether a reason is about what was submitted, and not about what came of it: the only ones without a record.
+func (r Reason) ofInput() bool {
+	switch r {
+	case ReasonInvalidName, ReasonInvalidParameters, ReasonKeyMismatch, ReasonKeyReused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Outcome is what an attempt came to.
 // +kubebuilder:validation:Enum=Applied;NotApplied;InProgress;Unknown
 type Outcome string

@@ -161,6 +161,12 @@ type TaskSubmissionStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// Invalid reports whether it failed for its own input: nothing ran under it, no record was made for it, and its key is not
+// used up. Deleting it loses nothing.
+func (s *TaskSubmission) Invalid() bool {
+	return s.Status.Phase == PhaseFailed && s.Status.Reason.ofInput() && s.Status.Attempts == 0
+}
+
 // Key returns the submission's idempotency key: the stated one or else the name.
 func (s *TaskSubmission) Key() string {
 	if s.Spec.IdempotencyKey != "" {

@@ -29,6 +29,9 @@ func (o *submitting) rehearse(ctx context.Context, s *submit.Submission) submitt
 	if err := o.cluster.api.Get(ctx, client.ObjectKeyFromObject(object), found); err != nil {
 		return submitted{err: err}
 	}
+	if found.Invalid() { // it would make way
+		return submitted{object: object, line: line + o.dryRun.suffix()}
+	}
 	if !s.Same(found) {
 		return submitted{err: notSubmitted(s, &submit.OtherPayloadError{Key: s.Key(), Existing: found})}
 	}

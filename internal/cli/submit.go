@@ -181,10 +181,11 @@ func notSubmitted(s *submit.Submission, err error) error {
 	var unknown *submit.UnknownError
 	var other *submit.OtherPayloadError
 	var refusal *submit.RefusedError
+	var blocked *submit.BlockedError
 	switch {
-	case errors.As(err, &unknown):
+	case errors.As(err, &unknown), errors.As(err, &blocked) && !blocked.Existing.Invalid():
 		return &coded{exitUnknown, err}
-	case errors.As(err, &other):
+	case errors.As(err, &other), errors.As(err, &blocked):
 		return &coded{exitRefused, err}
 	case errors.As(err, &refusal):
 		err = refusal.Err

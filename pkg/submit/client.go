@@ -11,8 +11,9 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-// Client submits actions and waits for them. It needs the rights create, get, list and watch on tasksubmissions, which
-// the role taskonce-submitter has. It is safe for concurrent use.
+// Client submits actions and waits for them. It needs the rights create, get, list and watch on tasksubmissions, and delete
+// to have one that failed for its input out of the way of its key; the role taskonce-submitter has them. It is safe for
+// concurrent use.
 type Client struct {
 	// API is any client whose scheme has the kinds of v1alpha1. Give it no cache: an answer is read back to find out
 	// what happened a moment ago.

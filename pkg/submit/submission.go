@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,12 @@ func (s *Submission) arrived() *Receipt {
 //
 //   - *OtherPayloadError: the key belongs to another action. Idle again: nothing of this one was created.
 //   - *RefusedError: the API server refused it. Idle again.
+//   - *BlockedError: what has the key's name does not hold the key, and may not be deleted, or was not looked at by the
+//     operator when ctx ended. Idle again.
 //   - *UnknownError: ctx ended, or a refusal came, while an answer was lost. Unknown: it may have been created.
 //
 // Whatever is in doubt is read back, and where it is not there it is sent again, until ctx ends: give it a deadline.
+// What is there and failed for its input is deleted first: its key is not used up.
 // Where ctx ends and no answer is lost, it returns ctx's error, with what the last try came to, Idle. It may be called again in any state; when
 // Submitted, it returns the same receipt.
 func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
@@ -117,13 +121,18 @@ func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
 		doubt = doubt || sent.doubtful()
 		s.enter(Unknown)
 		found, err := s.client.read(ctx, s.object)
+		last = sent.err
 		switch {
-		case found != nil:
+		case found != nil && (s.tells(found) || sent.refused() && !found.Invalid()):
 			return s.recognise(found, doubt)
 		case sent.refused():
 			return Receipt{}, s.abort(doubt, &RefusedError{Name: s.object.Name, Err: sent.err})
+		case found != nil:
+			if err = s.makeWay(ctx, found); mayNot(err) {
+				return s.stopAt(found, doubt, err)
+			}
+			last = &BlockedError{Key: s.Key(), Existing: found, Err: cmp.Or(err, sent.err)}
 		}
-		last = sent.err
 		pause.wait(ctx, s.object, sent.err, err)
 	}
 }
@@ -152,7 +161,7 @@ func (s *Submission) stay(state State, err error) error {
 
 // recognise compares what is there with what was sent.
 func (s *Submission) recognise(found *v1alpha1.TaskSubmission, doubt bool) (Receipt, error) {
-	if found.Annotations[v1alpha1.AnnotationClientToken] == s.token {
+	if s.own(found) {
 		return s.arrive(First, found), nil
 	}
 	if !s.Same(found) {
@@ -163,6 +172,11 @@ func (s *Submission) recognise(found *v1alpha1.TaskSubmission, doubt bool) (Rece
 		return Receipt{}, s.stay(state, &OtherPayloadError{Key: s.Key(), Existing: found})
 	}
 	return s.arrive(Duplicate, found), nil
+}
+
+// own reports whether this very Submission has created what is there.
+func (s *Submission) own(found *v1alpha1.TaskSubmission) bool {
+	return found.Annotations[v1alpha1.AnnotationClientToken] == s.token
 }
 
 // Same reports whether a submission that is there is the same action: the same key, template and parameters.

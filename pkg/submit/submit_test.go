@@ -190,7 +190,7 @@ func TestOneOfTwentyIsTheFirst(t *testing.T) {
 
 func TestAnotherPayload(t *testing.T) {
 	w := newWorld(t)
-	w.submit(w.prepare(w.client(nil)))
+	w.judge(w.submit(w.prepare(w.client(nil))).Object, v1alpha1.PhasePending, v1alpha1.ReasonAwaitingApproval)
 	for reason, edit := range map[string]func(*submit.Action){
 		"parameters": func(a *submit.Action) { a.Parameters = map[string]any{"taskId": 43} },
 		"none":       func(a *submit.Action) { a.Parameters = nil },

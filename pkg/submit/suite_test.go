@@ -117,16 +117,23 @@ func (w *world) there() []v1alpha1.TaskSubmission {
 
 // finish has a submission end, as the operator would.
 func (w *world) finish(submission *v1alpha1.TaskSubmission, phase v1alpha1.Phase) {
-	if err := w.setPhase(w.Context(), submission, phase); err != nil {
+	w.Helper()
+	w.judge(submission, phase, v1alpha1.ReasonApplied)
+}
+
+// judge has a submission stand so, as the operator would.
+func (w *world) judge(submission *v1alpha1.TaskSubmission, phase v1alpha1.Phase, reason v1alpha1.Reason) {
+	w.Helper()
+	if err := w.setPhase(w.Context(), submission, phase, reason); err != nil {
 		w.Error(err)
 	}
 }
 
-func (w *world) setPhase(ctx context.Context, submission *v1alpha1.TaskSubmission, phase v1alpha1.Phase) error {
+func (w *world) setPhase(ctx context.Context, submission *v1alpha1.TaskSubmission, phase v1alpha1.Phase, reason v1alpha1.Reason) error {
 	live := &v1alpha1.TaskSubmission{}
 	if err := w.api.Get(ctx, client.ObjectKeyFromObject(submission), live); err != nil {
 		return err
 	}
-	live.Status = v1alpha1.TaskSubmissionStatus{Phase: phase, Reason: v1alpha1.ReasonApplied, ObservedGeneration: live.Generation}
+	live.Status = v1alpha1.TaskSubmissionStatus{Phase: phase, Reason: reason, ObservedGeneration: live.Generation}
 	return w.api.Status().Update(ctx, live)
 }
