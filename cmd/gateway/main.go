@@ -13,6 +13,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -43,6 +44,7 @@ func main() {
 		return
 	}
 	ctrl.SetLogger(options.log.Logger())
+	klog.SetLogger(options.log.Logger())
 	setting.LimitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "gateway:", err)
@@ -56,7 +58,8 @@ func run(ctx context.Context, options *options) error {
 	if err != nil {
 		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
 	}
-	config.QPS = -1 // the API server's own priority and fairness is the limit
+	config.WarningHandlerWithContext = rest.NoWarnings{} // each duplicate has one, which says nothing of whose it is
+	config.QPS = -1                                      // the API server's own priority and fairness is the limit
 	tracer, err := tracing.FromEnvironment(ctx, "taskonce-gateway", version)
 	if err != nil {
 		return err
@@ -95,8 +98,8 @@ func newGateway(ctx context.Context, config *rest.Config, options *options, trac
 	client.RequestTimeout = options.patience
 	return &gateway.Gateway{
 		Client: client, Callers: callers, DefaultWait: options.defaultWait, MaxWait: options.maxWait, Patience: options.patience,
-		MaxBody: options.maxBody, Rate: options.rate(), Burst: options.burst, Origins: options.origins, Heartbeat: heartbeat,
-		Streams: maxStreams, StreamLife: streamLife,
+		MaxBody: options.maxBody, Rate: options.rate(), Burst: options.burst, Origins: options.origins, TrustedProxies: options.trustedProxies, Heartbeat: heartbeat,
+		Streams: maxStreams, StreamLife: streamLife, WaitingBytes: maxWaiting, AllWaitingBytes: 4 * maxWaiting,
 		Tracer: tracer, Version: version, Stopping: ctx.Done(),
 	}, nil
 }
@@ -109,6 +112,10 @@ const (
 	maxStreams = 20
 	streamLife = time.Hour
 )
+
+// maxWaiting is how many bytes of a caller's requests wait for an outcome at most: what is beyond is answered at once. About twice
+// as much is held, of all callers four times that, beside which the memory that the manifests grant has room.
+const maxWaiting = 8 << 20
 
 func serveMetrics(ctx context.Context, config *rest.Config, options *options) error {
 	if options.metricsAddress == setting.Off {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ type options struct {
 	pageNamespaces        setting.Namespaces
 	issuer                gateway.Issuer
 	origins               origins
+	trustedProxies        networks
 	defaultWait           time.Duration
 	maxWait               time.Duration
 	patience              time.Duration
@@ -78,6 +80,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.StringVar(&o.issuer.UsernameClaim, "oidc-username-claim", "sub", "The claim that names people, on whose behalf the gateway submits: as the API server's flag of that name.")
 	flags.StringVar(&o.issuer.UsernamePrefix, "oidc-username-prefix", "", "The prefix of that name, as in the API server's flag, so that both know a person by the same name: - for none; left out, none if the claim is email, else the issuer and a #.")
 	flags.Var(&o.origins, "cors-origins", "The origins whose pages may use the gateway from a browser, separated by commas, such as https://school.example; left out, none.")
+	flags.Var(&o.trustedProxies, "trusted-proxies", "The networks of the ingresses in front of the gateway, separated by commas, such as 10.0.0.0/8: what they say in X-Forwarded-For is believed, so that tokens that are not accepted are counted by who sends them; left out, nobody is believed, and all behind an ingress are counted together.")
 	flags.DurationVar(&o.defaultWait, "default-wait", 10*time.Second, "How long a first request waits for its outcome unless it says so itself (Prefer: wait=N).")
 	flags.DurationVar(&o.maxWait, "max-wait", 60*time.Second, "How long a request waits at most, whatever it says.")
 	flags.DurationVar(&o.patience, "api-patience", 5*time.Second, "How long the API server is asked before a request is answered with 503.")
@@ -166,6 +169,37 @@ func (o *origins) Set(text string) error {
 			return fmt.Errorf("%q is no origin, such as https://school.example", origin)
 		}
 		*o = append(*o, origin)
+	}
+	return nil
+}
+
+// networks is a list of them, with commas between.
+type networks []netip.Prefix
+
+func (n *networks) String() string {
+	texts := make([]string, len(*n))
+	for i, network := range *n {
+		texts[i] = network.String()
+	}
+	return strings.Join(texts, ",")
+}
+
+// Set takes an address for the network that it is by itself.
+func (n *networks) Set(text string) error {
+	*n = nil
+	if text == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		one = strings.TrimSpace(one)
+		network, err := netip.ParsePrefix(one)
+		if address, wrong := netip.ParseAddr(one); wrong == nil {
+			network, err = address.Prefix(address.BitLen())
+		}
+		if err != nil {
+			return fmt.Errorf("%q is no network, such as 10.0.0.0/8", one)
+		}
+		*n = append(*n, network)
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ func TestWhatIsWrongWithFlags(t *testing.T) {
 		{"--plain-http --cors-origins=*", `"*" is no origin`},
 		{"--plain-http --cors-origins=https://*.example", "is no origin"},
 		{"--plain-http --cors-origins=https://school.example/path", "is no origin"},
+		{"--plain-http --trusted-proxies=10.0.0.0/33", `"10.0.0.0/33" is no network`},
 		{"--plain-http --metrics-authentication=some", "must be delegated or none"},
 		{"--plain-http --page-authentication=some", "must be delegated or none"},
 		{"--plain-http --page-authentication=none --page-bind-address=:8082", "--page-bind-address=127.0.0.1:8082"},
@@ -59,8 +60,8 @@ func TestWhatIsWrongWithFlags(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	o, err := parse([]string{"--plain-http", "--cors-origins=https://school.example, http://localhost:8080", "--rate=0", "--burst=0"}, none, io.Discard)
-	if err != nil || o.origins.String() != "https://school.example,http://localhost:8080" || o.mode() != "pass-through" {
+	o, err := parse([]string{"--plain-http", "--cors-origins=https://school.example, http://localhost:8080", "--rate=0", "--burst=0", "--trusted-proxies=10.0.0.0/8, fd00::1"}, none, io.Discard)
+	if err != nil || o.trustedProxies.String() != "10.0.0.0/8,fd00::1/128" || o.origins.String() != "https://school.example,http://localhost:8080" || o.mode() != "pass-through" {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {

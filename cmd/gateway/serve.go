@@ -5,11 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"time"
 
+	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -28,7 +30,8 @@ func serveAt(ctx context.Context, what, address, certDir string, handler http.Ha
 		return err
 	}
 	logf.Log.Info("listening", "for", what, "address", listener.Addr().String(), "tls", certDir != "")
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes}
+	log := slog.NewLogLogger(logr.ToSlogHandler(logf.Log.WithName(what)), slog.LevelInfo) // net/http would write lines of its own
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log}
 	if certDir == "" {
 		return serve(ctx, server, func() error { return server.Serve(listener) }, grace)
 	}
@@ -36,7 +39,11 @@ func serveAt(ctx context.Context, what, address, certDir string, handler http.Ha
 	if err != nil {
 		return fmt.Errorf("--tls-cert-dir: %w", errors.Join(err, listener.Close()))
 	}
-	go func() { _ = watcher.Start(ctx) }()
+	go func() {
+		if err := watcher.Start(ctx); err != nil { // as where no more files can be watched
+			logf.Log.Error(err, "the certificate is not read again when it changes: restart the gateway then", "for", what, "folder", certDir)
+		}
+	}()
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate}
 	return serve(ctx, server, func() error { return server.ServeTLS(listener, "", "") }, grace)
 }

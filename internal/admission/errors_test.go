@@ -22,7 +22,8 @@ What is said when something is refused, word for word as kubectl prints it, and 
 a run against a real API server, and ` + "`make test`" + ` compares them. Which part refuses what is in [Concepts](concepts.md#admission).
 
 A submission that comes in while the webhook is down is not refused for its name, key or parameters: it is Failed, with the same
-reason and message in its status. Delete it, correct it, and apply it again; the key is not used up.
+reason and message in its status. Delete it, correct it, and apply it again; the key is not used up. ` + "`kubectl taskonce submit`" + `, ` + "`pkg/submit`" + `
+and the HTTP gateway do that themselves, where whoever submits may delete submissions.
 `
 
 // documented is one entry of the page.
@@ -183,7 +184,7 @@ func refusalsWhileDown(namespace string) []documented {
 // gatewayProblems are the types of problems that the HTTP gateway answers with.
 func gatewayProblems() string {
 	page := gatewayHead
-	for _, kind := range gateway.Kinds {
+	for _, kind := range gateway.ProblemTypes {
 		page += fmt.Sprintf("| %#q | %d | %s | %s |\n", kind.Name, kind.Status, kind.Title, kind.Advice)
 	}
 	return page

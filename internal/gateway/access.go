@@ -16,7 +16,7 @@ func (g *Gateway) allowed(ctx context.Context, caller *Caller, template types.Na
 	if !caller.verified() {
 		return nil
 	}
-	access, wrong := g.access(ctx, caller, template)
+	access, wrong := g.access(ctx, template)
 	if wrong != nil {
 		return wrong
 	}
@@ -38,7 +38,7 @@ func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.Task
 	if !caller.verified() || caller.Subject != "" && caller.Subject == owner(s) {
 		return nil
 	}
-	access, wrong := g.access(ctx, caller, types.NamespacedName{Namespace: s.Namespace, Name: s.Spec.TemplateRef.Name})
+	access, wrong := g.access(ctx, types.NamespacedName{Namespace: s.Namespace, Name: s.Spec.TemplateRef.Name})
 	switch {
 	case wrong != nil:
 		return wrong
@@ -49,7 +49,7 @@ func (g *Gateway) readable(ctx context.Context, caller *Caller, s *v1alpha1.Task
 }
 
 // access returns what a template says of who may use it.
-func (g *Gateway) access(ctx context.Context, caller *Caller, template types.NamespacedName) (*plan.Access, *Problem) {
+func (g *Gateway) access(ctx context.Context, template types.NamespacedName) (*plan.Access, *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, g.Patience)
 	defer cancel()
 	found := &v1alpha1.TaskTemplate{}
@@ -57,7 +57,7 @@ func (g *Gateway) access(ctx context.Context, caller *Caller, template types.Nam
 	case apierrors.IsNotFound(err):
 		return nil, problem(forbidden, "there is no template "+template.Name+", so nobody has said who may use it")
 	case err != nil:
-		return nil, asked(caller, err)
+		return nil, problemFromAPI(ctx, err)
 	}
 	access, err := plan.AccessOf(found)
 	if err != nil {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,23 +12,48 @@ import (
 var (
 	submitAnswers = answers(
 		map[int]string{201: "It happened: now, or (Idempotency-Replayed) before.", 202: "It is submitted, and not finished: ask Location after Retry-After."},
-		keyMissing, unauthenticated, forbidden, notTold, notFound, inProcess, tooLarge, unsupported, keyReused, notApplied, tooMany, internal, unavailable)
-	readAnswers   = answers(map[int]string{200: "The submission as it is."}, invalidKey, unauthenticated, forbidden, notFound, tooMany, internal, unavailable)
-	followAnswers = answers(map[int]string{200: "Server-sent events: submission, each time that it changes; gone, when it is deleted.", 204: "It has finished, and Last-Event-ID has said so."},
-		unauthenticated, forbidden, notFound, tooMany, internal, unavailable)
+		keyMissing, invalidKey, invalidParameters, notTold, noSuchNamespace, slowBody, inProcess, keyBlocked, tooLarge, unsupported, keyReused, notApplied, unanswered)
+	findAnswers   = answers(map[int]string{200: "The submission as it is."}, invalidKey, notFound)
+	getAnswers    = answers(map[int]string{200: "The submission as it is."}, notFound)
+	followAnswers = answers(map[int]string{200: "Server-sent events: submission, each time that it changes; gone, when it is deleted.", 204: "It has finished, and Last-Event-ID has said so."}, notFound)
 )
 
-func answers(good map[int]string, kinds ...Kind) map[string]*huma.Response {
+// everywhere are what any request may be answered with.
+var everywhere = []ProblemType{invalidRequest, unauthenticated, forbidden, noSuchPath, wrongMethod, tooMany, internal, unavailable}
+
+// headersOf are those that an answer of a status may have, beside those that the library knows of.
+var headersOf = map[string][]string{
+	"202": {"Location", "Preference-Applied", "Retry-After"},
+	"400": {"Location", headerReplayed}, // where it was created, and failed for its input
+	"401": {"WWW-Authenticate"},
+	"405": {"Allow"},
+	"409": {"Location", "Retry-After"},
+	"422": {"Location", headerReplayed},
+	"424": {"Location", headerReplayed},
+	"429": {"Retry-After"},
+	"503": {"Retry-After"},
+}
+
+func answers(good map[int]string, types ...ProblemType) map[string]*huma.Response {
 	all := map[string]*huma.Response{}
 	for status, text := range good {
 		all[strconv.Itoa(status)] = &huma.Response{Description: text}
 	}
-	for _, kind := range kinds {
-		status := strconv.Itoa(kind.Status)
+	for _, t := range append(slices.Clone(everywhere), types...) {
+		status := strconv.Itoa(t.Status)
+		text := t.Name + ": " + t.Title + "."
 		if other, taken := all[status]; taken {
-			other.Description += ". Or: " + kind.Title
+			other.Description += " " + text
 		} else {
-			all[status] = &huma.Response{Description: kind.Title}
+			all[status] = &huma.Response{Description: text}
+		}
+	}
+	for status, response := range all {
+		for _, name := range headersOf[status] {
+			if response.Headers == nil {
+				response.Headers = map[string]*huma.Param{}
+			}
+			response.Headers[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
 		}
 	}
 	return all

@@ -18,8 +18,8 @@ import (
 )
 
 type followInput struct {
-	Namespace string `path:"namespace" maxLength:"63"`
-	Name      string `path:"name" maxLength:"63"`
+	Namespace string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name      string `path:"name" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	LastID    string `header:"Last-Event-ID" doc:"The id of the last event that was seen: what it said is not said again."`
 }
 
@@ -38,12 +38,16 @@ func (g *Gateway) follow(ctx context.Context, in *followInput) (*huma.StreamResp
 			writer.WriteHeader(http.StatusNoContent)
 			return
 		}
+		if ctx.Method() == http.MethodHead { // nothing follows, so no connection is held for it
+			eventHeader(writer.Header())
+			return
+		}
 		caller := callerOf(ctx.Context()).Identity
-		if !g.open.enter(caller, g.Streams) {
+		if !g.open.enter(caller, 1, g.Streams, 0) {
 			write(writer, problem(tooMany, "this caller holds as many connections for events as it may: close one").later())
 			return
 		}
-		defer g.open.leave(caller)
+		defer g.open.leave(caller, 1)
 		streams.Inc()
 		defer streams.Dec()
 		g.stream(ctx.Context(), &stream{writer: writer, patience: 2 * g.Heartbeat, control: http.NewResponseController(writer), lastID: in.LastID}, found)
@@ -103,12 +107,15 @@ type stream struct {
 }
 
 func (s *stream) open() {
-	header := s.writer.Header()
+	eventHeader(s.writer.Header())
+	s.writer.WriteHeader(http.StatusOK)
+	s.send(": what follows is the submission, each time that it changes\n\n")
+}
+
+func eventHeader(header http.Header) {
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // proxies that buffer answers would keep it back
-	s.writer.WriteHeader(http.StatusOK)
-	s.send(": what follows is the submission, each time that it changes\n\n")
 }
 
 func (s *stream) write(ctx context.Context, seen <-chan *v1alpha1.TaskSubmission, heartbeat time.Duration) {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,12 +29,16 @@ type Gateway struct {
 	// Rate is how many requests a caller may send in a second, and Burst how many at once. Rate 0: any number.
 	Rate  rate.Limit
 	Burst int
+	// TrustedProxies are those whose X-Forwarded-For is believed, where tokens that are not accepted are counted by address.
+	TrustedProxies []netip.Prefix
 	// Origins are those whose pages may use the gateway from a browser.
 	Origins []string
 	// Heartbeat is how often a silent connection for events gets a comment.
 	Heartbeat time.Duration
+	// WaitingBytes bounds what requests that wait for an outcome hold, of one caller and in all; zero: any number.
+	WaitingBytes, AllWaitingBytes int64
 	// Streams is how many connections for events a caller may hold at once, and StreamLife how long one lives.
-	Streams    int
+	Streams    int64
 	StreamLife time.Duration
 	// Tracer makes spans; nil: none.
 	Tracer *tracing.Tracer
@@ -42,7 +47,7 @@ type Gateway struct {
 	// Stopping ends what waits, when the process is to end: what was created goes on without it.
 	Stopping <-chan struct{}
 
-	open connections
+	open, waiting held
 }
 
 const base = "/v1/namespaces/{namespace}/submissions"
@@ -58,8 +63,8 @@ func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	api := humago.New(mux, config)
 	huma.Register(api, g.operation("submit", http.MethodPost, base, "Submit an action, once", submitAnswers, http.StatusCreated), g.submit)
-	huma.Register(api, g.operation("find", http.MethodGet, base, "Find the submission of a key", readAnswers, http.StatusOK), g.find)
-	huma.Register(api, g.operation("get", http.MethodGet, base+"/{name}", "Get a submission", readAnswers, http.StatusOK), g.get)
+	huma.Register(api, g.operation("find", http.MethodGet, base, "Find the submission of a key", findAnswers, http.StatusOK), g.find)
+	huma.Register(api, g.operation("get", http.MethodGet, base+"/{name}", "Get a submission", getAnswers, http.StatusOK), g.get)
 	huma.Register(api, g.operation("follow", http.MethodGet, base+"/{name}/events", "Follow a submission", followAnswers, http.StatusOK), g.follow)
 	describe(api)
 	return g.guard(mux)

@@ -16,7 +16,7 @@ import (
 // guard is what each request passes before the interface: whose page it comes from, who it is, and how often they asked.
 func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 	limits := &limits{rate: g.Rate, burst: g.Burst, callers: lru.New(maxCallers)}
-	strangers := newStrangers(g.Rate, g.Burst)
+	unknown := newUnauthenticatedLimit(g.Rate, g.Burst, g.TrustedProxies)
 	handler := http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		_ = http.NewResponseController(writer).SetWriteDeadline(time.Time{}) // what a stream has left on the connection
 		handler, pattern := mux.Handler(request)
@@ -26,21 +26,21 @@ func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 		case !strings.HasPrefix(request.URL.Path, "/v1/"):
 			mux.ServeHTTP(writer, request) // the interface's description is for everybody
 		default:
-			g.authenticated(writer, request, mux, limits, strangers)
+			g.authenticated(writer, request, mux, limits, unknown)
 		}
 	})
 	return measured(g.cors().Handler(handler), mux)
 }
 
-func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits, strangers *strangers) {
+func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits, unknown *unauthenticatedLimit) {
 	token, wrong := bearerToken(request)
-	if !strangers.admit(request, token) {
+	if !unknown.admit(request, token) {
 		write(writer, problem(tooMany, "too many requests without an accepted token have come from this address").later())
 		return
 	}
 	seen := &recorder{ResponseWriter: writer, status: http.StatusOK}
 	g.pass(seen, request, token, wrong, next, limits)
-	strangers.learn(request, token, seen.status)
+	unknown.learn(request, token, seen.status)
 }
 
 // pass has a request answered for the bearer of its token.

@@ -50,7 +50,7 @@ func TestTheDescriptionIsForEverybody(t *testing.T) {
 			t.Errorf("an answer %s has no %s", status, media)
 		}
 	}
-	if statuses := strings.Join(slices.Sorted(maps.Keys(submit.Responses)), " "); statuses != "201 202 400 401 403 404 409 413 415 422 424 429 500 503" {
+	if statuses := strings.Join(slices.Sorted(maps.Keys(submit.Responses)), " "); statuses != "201 202 400 401 403 404 405 408 409 413 415 422 424 429 500 503" {
 		t.Errorf("the answers described are %s", statuses)
 	}
 }
@@ -107,7 +107,7 @@ func TestLimits(t *testing.T) {
 
 func TestKindsAreTold(t *testing.T) {
 	names := map[string]bool{}
-	for _, kind := range Kinds {
+	for _, kind := range ProblemTypes {
 		if names[kind.Name] || kind.Title == "" || !strings.HasSuffix(kind.Advice, ".") || http.StatusText(kind.Status) == "" {
 			t.Errorf("%+v", kind)
 		}

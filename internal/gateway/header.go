@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dunglas/httpsfv"
@@ -38,24 +40,45 @@ func keyOf(lines []string) (string, *Problem) {
 	return key, nil
 }
 
-// preferredWait reads wait=N of the header Prefer (RFC 7240), whose syntax is that of a Dictionary. What it does not
-// understand is ignored, as that RFC asks for.
-func preferredWait(header string) (wait time.Duration, stated bool) {
-	preferences, err := httpsfv.UnmarshalDictionary([]string{header})
-	if err != nil {
-		return 0, false
+// preferredWait reads wait=N of the lines of the header Prefer (RFC 7240, section 2): names in any case, a value as a token
+// or in quotes, and of several the first. What it does not understand is ignored, as that RFC asks for.
+func preferredWait(lines []string) (wait time.Duration, stated bool) {
+	for _, preference := range parted(strings.Join(lines, ","), ',') {
+		preference = parted(preference, ';')[0] // without its parameters
+		name, value, _ := strings.Cut(preference, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if inside, quoted := strings.CutPrefix(value, `"`); quoted {
+			value = strings.TrimSuffix(inside, `"`)
+		}
+		seconds, err := strconv.ParseUint(value, 10, 30)
+		if err != nil {
+			return 0, false
+		}
+		return time.Duration(seconds) * time.Second, true
 	}
-	member, ok := preferences.Get("wait")
-	if !ok {
-		return 0, false
+	return 0, false
+}
+
+// parted splits a header at a separator that is not in quotes.
+func parted(text string, separator rune) []string {
+	quoted, escaped := false, false
+	var parts []string
+	begin := 0
+	for i, letter := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && letter == '\\':
+			escaped = true
+		case letter == '"':
+			quoted = !quoted
+		case letter == separator && !quoted:
+			parts = append(parts, text[begin:i])
+			begin = i + 1
+		}
 	}
-	item, ok := member.(httpsfv.Item)
-	if !ok {
-		return 0, false
-	}
-	seconds, ok := item.Value.(int64)
-	if !ok || seconds < 0 || seconds > 1<<30 {
-		return 0, false
-	}
-	return time.Duration(seconds) * time.Second, true
+	return append(parts, text[begin:])
 }

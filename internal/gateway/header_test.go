@@ -36,7 +36,7 @@ func TestKeyOf(t *testing.T) {
 
 func TestPreferredWait(t *testing.T) {
 	for _, test := range []struct {
-		header string
+		header string // lines, with a line's end between them
 		wait   time.Duration
 		stated bool
 	}{
@@ -52,8 +52,16 @@ func TestPreferredWait(t *testing.T) {
 		{"wait=(1 2)", 0, false},
 		{"wait=999999999999", 0, false},
 		{"wait=1 2", 0, false},
+		{"wait=5, wait=50", 5 * time.Second, true},
+		{"respond-async\nwait=5", 5 * time.Second, true},
+		{"Wait=5", 5 * time.Second, true},
+		{`wait="5"`, 5 * time.Second, true},
+		{"wait = 5 ; foo", 5 * time.Second, true},
+		{`return="a, wait=7; \", wait=8", wait=5`, 5 * time.Second, true},
+		{"what@ever, wait=5", 5 * time.Second, true},
+		{"await=5", 0, false},
 	} {
-		if wait, stated := preferredWait(test.header); wait != test.wait || stated != test.stated {
+		if wait, stated := preferredWait(strings.Split(test.header, "\n")); wait != test.wait || stated != test.stated {
 			t.Errorf("%q: %s, %t", test.header, wait, stated)
 		}
 	}
@@ -74,7 +82,7 @@ func TestHowLongAnAnswerWaits(t *testing.T) {
 		{"wait=61", true, time.Minute},
 		{"wait=3600", false, time.Minute},
 	} {
-		if wait, stated := g.waitOf(test.header, test.first); wait != test.wait || stated != (test.header != "") {
+		if wait, stated := g.waitOf([]string{test.header}, test.first); wait != test.wait || stated != (test.header != "") {
 			t.Errorf("%q, first: %t: %s, %t", test.header, test.first, wait, stated)
 		}
 	}

@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -164,7 +167,13 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (*Caller, *Proble
 // keysAway is the key of a bool in a context, set where keys could not be read: the verifier's error does not tell.
 type keysAway struct{}
 
-var errKeysAway = errors.New("the issuer's keys cannot be read")
+var (
+	errKeysAway = errors.New("the issuer's keys cannot be read")
+	errNoKeys   = errors.New("that is no document of keys")
+)
+
+// maxKeys is how many bytes are read of what an issuer says.
+const maxKeys = 1 << 20
 
 type watchedKeys struct{ oidc.KeySet }
 
@@ -187,9 +196,14 @@ func (t keysTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errKeysAway, err)
 	}
-	if response.StatusCode >= http.StatusInternalServerError {
-		response.Body.Close()
-		return nil, fmt.Errorf("%w: %s", errKeysAway, response.Status)
+	if redirected := response.StatusCode >= 300 && response.StatusCode < 400; redirected {
+		return response, nil
 	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeys))
+	if err != nil || response.StatusCode != http.StatusOK || !json.Valid(body) {
+		return nil, fmt.Errorf("%w: %s says %s, in %d bytes: %w", errKeysAway, request.URL, response.Status, len(body), cmp.Or(err, errNoKeys))
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }

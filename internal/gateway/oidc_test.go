@@ -17,25 +17,29 @@ const unsigned = "eyJhbGciOiJFUzI1NiIsImtpZCI6Im9uZSJ9.eyJpc3MiOiJodHRwczovL2lzc
 
 // TestKeysThatCannotBeRead are no reason to send somebody away for good.
 func TestKeysThatCannotBeRead(t *testing.T) {
-	status := http.StatusBadGateway
+	status, says := http.StatusBadGateway, `{"keys":[]}`
 	keys := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(`{"keys":[]}`))
+		_, _ = w.Write([]byte(says))
 	}))
 	verifying, err := NewOIDC(t.Context(), Issuer{URL: "https://issuer.example", Audience: "school", KeysURL: keys.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect := func(wanted Kind) {
+	expect := func(wanted ProblemType) {
 		t.Helper()
 		if _, wrong := verifying.Authenticate(t.Context(), unsigned); wrong == nil || wrong.Type != wanted.Type() {
 			t.Errorf("%+v, want %s", wrong, wanted.Name)
 		}
 	}
-	expect(unavailable)
+	for _, status = range []int{http.StatusBadGateway, http.StatusTooManyRequests, http.StatusNotFound, http.StatusForbidden} {
+		expect(unavailable)
+	}
 	status = http.StatusOK
 	expect(unauthenticated)
+	says = "<h1>Log in</h1>"
+	expect(unavailable)
 	keys.Close()
 	expect(unavailable)
 }

@@ -9,18 +9,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
 type findInput struct {
-	Namespace string `path:"namespace" maxLength:"63"`
+	Namespace string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	Key       string `query:"idempotencyKey" required:"true" doc:"The key, as it is: not in quotes."`
 }
 
 type getInput struct {
-	Namespace string `path:"namespace" maxLength:"63"`
-	Name      string `path:"name" maxLength:"63"`
+	Namespace string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name      string `path:"name" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 }
 
 type readOutput struct {
@@ -60,19 +61,22 @@ func (g *Gateway) read(ctx context.Context, name client.ObjectKey) (*v1alpha1.Ta
 	defer cancel()
 	found := &v1alpha1.TaskSubmission{}
 	if err := g.Client.API.Get(ctx, name, found); err != nil {
-		return nil, asked(caller, err)
+		return nil, problemFromAPI(ctx, err)
 	}
 	return found, g.readable(ctx, caller, found)
 }
 
-// asked says what the API server answered, where that is an error. What it says of the gateway's own rights is not told to
-// callers.
-func asked(caller *Caller, err error) *Problem {
+// problemFromAPI says what the API server answered, where that is an error. What it says of the gateway's own rights is not
+// told to callers.
+func problemFromAPI(ctx context.Context, err error) *Problem {
+	verified := callerOf(ctx).verified()
 	switch {
-	case caller.verified() && apierrors.IsForbidden(err):
-		return problem(forbidden, "the gateway was not given this namespace")
-	case caller.verified() && apierrors.IsUnauthorized(err):
+	case verified && apierrors.IsForbidden(err):
+		return notGiven(err)
+	case verified && apierrors.IsUnauthorized(err):
 		return problem(unavailable, "the gateway is not known to the API server").later()
+	case noNamespace(err):
+		return problem(noSuchNamespace, err.Error())
 	case apierrors.IsNotFound(err):
 		return problem(notFound, "there is nothing of this name here")
 	case apierrors.IsUnauthorized(err):
@@ -90,6 +94,22 @@ func asked(caller *Caller, err error) *Problem {
 	}
 }
 
+// notGiven says what was refused to the gateway itself: by RBAC, whose words are not for callers, or by whatever else
+// refuses: a quota, a policy, a namespace that ends. It is the operator of the gateway who can do something about either.
+func notGiven(err error) *Problem {
+	logf.Log.WithName("gateway").Info("the API server refused what the gateway asked for", "answer", err.Error())
+	if strings.Contains(err.Error(), `is forbidden: User "`) {
+		return problem(forbidden, "the gateway was not given this namespace")
+	}
+	return problem(forbidden, "the cluster refused it: "+err.Error())
+}
+
+// noNamespace reports whether something could not be created since its namespace does not exist.
+func noNamespace(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+}
+
 func code(err error) int {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -102,7 +122,7 @@ func code(err error) int {
 func invalid(err error) *Problem {
 	for _, reason := range []v1alpha1.Reason{v1alpha1.ReasonKeyReused, v1alpha1.ReasonInvalidParameters, v1alpha1.ReasonKeyMismatch, v1alpha1.ReasonInvalidName} {
 		if cause, ok := apierrors.StatusCause(err, metav1.CauseType(reason)); ok {
-			return problem(failure(reason), strings.TrimPrefix(cause.Message, "Invalid value: "))
+			return problem(problemTypeOf(reason), strings.TrimPrefix(cause.Message, "Invalid value: "))
 		}
 	}
 	return problem(invalidRequest, err.Error())

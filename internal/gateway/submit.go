@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,7 +18,7 @@ import (
 )
 
 type submitInput struct {
-	Namespace   string `path:"namespace" maxLength:"63"`
+	Namespace   string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	Key         string `header:"Idempotency-Key" required:"true" doc:"The client's name for the action, as a String of a structured field (RFC 9651), or a Display String: the same action, tried again, carries the same key." example:"\"task_submit:42:stu-7:3\""`
 	Prefer      string `header:"Prefer" doc:"wait=N: answer after N seconds at most (RFC 7240)." example:"wait=10"`
 	Traceparent string `header:"traceparent" doc:"The W3C trace context that is passed on to the receiver."`
@@ -28,13 +27,13 @@ type submitInput struct {
 		Parameters Object `json:"parameters,omitempty" required:"false" doc:"What the template's expressions see as params. Left out: an empty object."`
 	}
 
-	keys []string
+	keys, preferences []string
 }
 
-// Resolve implements huma.Resolver. It keeps every line of the key's header: the library shows the first alone.
+// Resolve implements huma.Resolver. It keeps every line of headers: the library shows the first alone.
 func (in *submitInput) Resolve(ctx huma.Context) []error {
 	request, _ := humago.Unwrap(ctx)
-	in.keys = request.Header.Values(headerKey)
+	in.keys, in.preferences = request.Header.Values(headerKey), request.Header.Values("Prefer")
 	return nil
 }
 
@@ -54,27 +53,27 @@ func (g *Gateway) submit(ctx context.Context, in *submitInput) (*submitOutput, e
 		return nil, wrong
 	}
 	caller := callerOf(ctx)
-	template := types.NamespacedName{Namespace: in.Namespace, Name: in.Body.Template}
-	if wrong := g.allowed(ctx, caller, template, in.Body.Parameters.RawMessage); wrong != nil {
-		return nil, wrong
-	}
 	action := submit.Action{Namespace: in.Namespace, Key: key, Template: in.Body.Template, OnBehalfOf: caller.Subject}
 	if len(in.Body.Parameters.RawMessage) > 0 {
 		action.Parameters = in.Body.Parameters
 	}
-	about := tracing.Subject{Namespace: in.Namespace, Template: in.Body.Template, Traceparent: in.Traceparent}
-	about.Name, _ = v1alpha1.NameForKey(key)
-	span := g.Tracer.Start("submit", trace.SpanKindServer, about)
+	template := types.NamespacedName{Namespace: in.Namespace, Name: in.Body.Template}
+	if wrong := g.allowed(ctx, caller, template, in.Body.Parameters.RawMessage); wrong != nil {
+		return g.ownOutcome(ctx, action, wrong)
+	}
+	subject := tracing.Subject{Namespace: in.Namespace, Template: in.Body.Template, Traceparent: in.Traceparent}
+	subject.Name, _ = v1alpha1.NameForKey(key)
+	span := g.Tracer.Start("submit", trace.SpanKindServer, subject)
 	action.Traceparent = span.Traceparent(in.Traceparent)
-	out, err := g.answer(ctx, action, in.Prefer)
-	span.End(outcomeOf(out, err), err != nil && err.GetStatus() >= http.StatusInternalServerError)
+	out, err := g.answer(ctx, action, in.preferences)
+	span.End(outcomeLabel(out, err), err != nil && err.GetStatus() >= http.StatusInternalServerError)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func outcomeOf(out *submitOutput, err *Problem) string {
+func outcomeLabel(out *submitOutput, err *Problem) string {
 	switch {
 	case err != nil:
 		return err.Type[len(problemTypes):]
@@ -87,7 +86,25 @@ func outcomeOf(out *submitOutput, err *Problem) string {
 	}
 }
 
-func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer string) (*submitOutput, *Problem) {
+// ownOutcome answers whoever may not submit an action, or no longer, with what came of it where it was on their own behalf: a
+// template that was deleted or changed later takes no outcome back (I6).
+func (g *Gateway) ownOutcome(ctx context.Context, action submit.Action, wrong *Problem) (*submitOutput, error) {
+	prepared, err := g.Client.Prepare(action)
+	if err != nil || wrong.Type != forbidden.Type() {
+		return nil, wrong
+	}
+	found, unread := g.read(ctx, client.ObjectKey{Namespace: action.Namespace, Name: prepared.Name()})
+	if unread != nil || !prepared.Same(found) || owner(found) != action.OnBehalfOf {
+		return nil, wrong
+	}
+	out, failed := answerOf(found, false)
+	if failed != nil {
+		return nil, failed
+	}
+	return out, nil
+}
+
+func (g *Gateway) answer(ctx context.Context, action submit.Action, preferences []string) (*submitOutput, *Problem) {
 	prepared, err := g.Client.Prepare(action)
 	if err != nil {
 		return nil, problem(invalidRequest, err.Error())
@@ -96,7 +113,7 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 	defer cancel()
 	receipt, err := prepared.Submit(asking)
 	if err != nil {
-		return nil, refusal(callerOf(ctx), err)
+		return nil, problemFromSubmit(ctx, err)
 	}
 	first := receipt.Answer == submit.First
 	if !first {
@@ -104,14 +121,14 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 			return nil, wrong // the outcome is not told to whoever knows the key
 		}
 	}
-	wait, stated := g.waitOf(prefer, first)
+	wait, stated := g.waitOf(preferences, first)
 	object := g.await(ctx, receipt.Object, wait)
 	if owner(object) != owner(receipt.Object) {
 		if wrong := g.tellable(ctx, object); wrong != nil {
 			return nil, wrong // the record knew the action, and somebody else's outcome came back
 		}
 	}
-	out, wrong := outcome(object, first)
+	out, wrong := answerOf(object, first)
 	if stated && wrong == nil {
 		out.Applied = "wait=" + strconv.Itoa(int(wait/time.Second))
 	}
@@ -119,8 +136,8 @@ func (g *Gateway) answer(ctx context.Context, action submit.Action, prefer strin
 }
 
 // waitOf is how long an answer waits for the outcome, and whether the request says so.
-func (g *Gateway) waitOf(prefer string, first bool) (wait time.Duration, stated bool) {
-	wait, stated = preferredWait(prefer)
+func (g *Gateway) waitOf(preferences []string, first bool) (wait time.Duration, stated bool) {
+	wait, stated = preferredWait(preferences)
 	switch {
 	case stated:
 		wait = min(wait, g.MaxWait)
@@ -139,12 +156,20 @@ func (g *Gateway) tellable(ctx context.Context, s *v1alpha1.TaskSubmission) *Pro
 	return wrong
 }
 
+// waitingOverhead is about what a request that waits holds beside its parameters: its connection, and a watch.
+const waitingOverhead = 16 << 10
+
 // await returns a submission when it has finished, or as it is when the wait is over. What happens meanwhile (the API
 // server goes away, somebody deletes it) changes nothing about its having been submitted.
 func (g *Gateway) await(ctx context.Context, object *v1alpha1.TaskSubmission, wait time.Duration) *v1alpha1.TaskSubmission {
 	if object.Status.Phase.Terminal() || wait <= 0 {
 		return object
 	}
+	caller, size := callerOf(ctx).Identity, int64(len(object.Spec.Parameters.Raw)+waitingOverhead)
+	if !g.waiting.enter(caller, size, g.WaitingBytes, g.AllWaitingBytes) {
+		return object // it is answered as it is now, and asked for again
+	}
+	defer g.waiting.leave(caller, size)
 	ctx, stop := g.unlessStopping(ctx)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -157,63 +182,4 @@ func (g *Gateway) await(ctx context.Context, object *v1alpha1.TaskSubmission, wa
 		return s.Status.Phase.Terminal()
 	})
 	return last
-}
-
-// outcome answers with a submission as it is: every duplicate with what the first one got.
-func outcome(s *v1alpha1.TaskSubmission, first bool) (*submitOutput, *Problem) {
-	replayed := ""
-	if s.Status.Phase.Terminal() && (!first || s.Status.Replayed) {
-		replayed = "true"
-	}
-	switch {
-	case s.Status.Phase == v1alpha1.PhaseSuccess:
-		return &submitOutput{Status: http.StatusCreated, Location: location(s), Replayed: replayed, Body: viewOf(s)}, nil
-	case s.Status.Phase == v1alpha1.PhaseFailed:
-		p := about(failure(s.Status.Reason), s)
-		if replayed != "" {
-			p.header.Set(headerReplayed, replayed)
-		}
-		return nil, p
-	case first:
-		return &submitOutput{Status: http.StatusAccepted, Location: location(s), RetryAfter: comeBack, Body: viewOf(s)}, nil
-	default:
-		return nil, about(inProcess, s).later()
-	}
-}
-
-// about says a problem of a submission that is there.
-func about(kind Kind, s *v1alpha1.TaskSubmission) *Problem {
-	p := problem(kind, s.Status.Message)
-	p.Submission = viewOf(s)
-	p.header.Set("Location", location(s))
-	return p
-}
-
-// failure is the type of the problem that a failed submission is: the same that admission would have said, had it been asked.
-func failure(reason v1alpha1.Reason) Kind {
-	switch reason {
-	case v1alpha1.ReasonInvalidParameters, v1alpha1.ReasonKeyMismatch, v1alpha1.ReasonInvalidName:
-		return invalidParameters
-	case v1alpha1.ReasonKeyReused:
-		return keyReused
-	default:
-		return notApplied
-	}
-}
-
-// refusal says why an action was not, or may not have been, submitted.
-func refusal(caller *Caller, err error) *Problem {
-	var other *submit.OtherPayloadError
-	var refused *submit.RefusedError
-	var unknown *submit.UnknownError
-	switch {
-	case errors.As(err, &unknown): // first: a refusal may be inside it
-		return problem(unanswered, "the API server did not answer in time: send the same request again, under the same key, to find out").later()
-	case errors.As(err, &other):
-		return problem(keyReused, "the key belongs to another action, with another template or other parameters: give this one a key of its own")
-	case errors.As(err, &refused):
-		return asked(caller, refused.Err)
-	default:
-		return problem(unavailable, "the API server cannot be reached").later()
-	}
 }

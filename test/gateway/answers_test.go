@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,8 +104,10 @@ func situations() []situation {
 		}},
 		{"somebody else's action, where the gateway verifies tokens, and the template states no `access`", 403, "not-told", "", after(first("f", "award"), other(submits("f", "award")))},
 		{"the same, after its submission was deleted", 403, "not-told", "", after(deleted("f"), other(submits("f", "award")))},
+		{"a key whose name is taken by what failed for its input, which the caller may not delete", 409, "key-blocked", "", blocked},
 		{"a body that is too large", 413, "too-large", "", passing(submits("d", "award", saying(`{"template":"award","parameters":{"order":"`+strings.Repeat("7", 5000)+`"}}`)))},
 		{"a body of another type", 415, "unsupported-media-type", "", passing(submits("d", "award", with("Content-Type", "text/plain")))},
+		{"a body that does not come", 408, "slow-body", "", slowly},
 		{"more requests than a caller may send", 429, "too-many-requests", "Retry-After: 1", limited},
 		{"`GET` by name", 200, "", "", passing(reads("/c"))},
 		{"`GET` by key", 200, "", "Content-Location", passing(reads("?idempotencyKey=c"))},
@@ -112,10 +116,18 @@ func situations() []situation {
 		{"`GET` of events that were all seen", 204, "", "", func(w *world) answered {
 			return w.send(installation.passing, w.token, reads("/b/events", with("Last-Event-ID", w.submission("b").ResourceVersion)))
 		}},
+		{"a namespace that is not one", 404, "no-such-namespace", "", func(w *world) answered {
+			elsewhere := *w
+			elsewhere.namespace = "nowhere-" + w.namespace
+			return elsewhere.send(installation.passing, w.everywhere(), submits("d", "award"))
+		}},
+		{"a namespace or a name that can be none", 400, "invalid-request", "", passing(reads("/x%25y"))},
 		{"another method", 405, "wrong-method", "Allow: GET, HEAD, POST", passing(asked{method: http.MethodDelete})},
 		{"another path", 404, "no-such-path", "", passing(reads("/c/d/e"))},
 		{"the API server is away, `POST`", 503, "unavailable", "Retry-After: 1", cutOff(submits("e", "award"))},
 		{"the API server is away, `GET`", 503, "unavailable", "Retry-After: 1", cutOff(reads("/c"))},
+		{"the API server takes the request, and does not answer, `POST`", 503, "unanswered", "Retry-After: 1", mute(submits("e", "award"))},
+		{"the API server takes the request, and does not answer, `GET`", 503, "unavailable", "Retry-After: 1", mute(reads("/c"))},
 	}
 }
 
@@ -133,24 +145,51 @@ func limited(w *world) answered {
 
 // cutOff asks a gateway that cannot reach the API server.
 func cutOff(a asked) func(*world) answered {
+	return func(w *world) answered { return w.sendTo("https://"+unused(w.T), a) }
+}
+
+// mute asks a gateway whose API server takes requests, and answers none.
+func mute(a asked) func(*world) answered {
 	return func(w *world) answered {
-		text, err := os.ReadFile(installation.kubeconfig)
-		if err != nil {
-			w.Fatal(err)
-		}
-		alone := installation
-		alone.kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
-		nowhere := strings.ReplaceAll(string(text), installation.plane.Config.Host, "https://"+unused(w.T))
-		if err := os.WriteFile(alone.kubeconfig, []byte(nowhere), 0o600); err != nil {
-			w.Fatal(err)
-		}
-		process, url, err := alone.gateway(w.Context(), "--api-patience=1s")
-		if err != nil {
-			w.Fatal(err)
-		}
-		defer process.Kill()
-		return w.send(url, w.token, a)
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+			_, _ = io.Copy(io.Discard, request.Body)
+			<-request.Context().Done()
+		}))
+		defer server.Close()
+		return w.sendTo(server.URL, a)
 	}
+}
+
+// sendTo asks a gateway that takes something else for the API server.
+func (w *world) sendTo(server string, a asked) answered {
+	text, err := os.ReadFile(installation.kubeconfig)
+	if err != nil {
+		w.Fatal(err)
+	}
+	alone := installation
+	alone.kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
+	if err := os.WriteFile(alone.kubeconfig, []byte(strings.ReplaceAll(string(text), installation.plane.Config.Host, server)), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	process, url, err := alone.gateway(w.Context(), "--api-patience=1s")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer process.Kill()
+	return w.send(url, w.token, a)
+}
+
+// slowly sends a body that ends before it is whole.
+func slowly(w *world) answered {
+	body, _ := io.Pipe()
+	request, err := http.NewRequestWithContext(w.Context(), http.MethodPost, installation.passing+"/v1/namespaces/"+w.namespace+"/submissions", body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + w.token, "Idempotency-Key": `"d"`, "Content-Type": "application/json"} {
+		request.Header.Set(name, value)
+	}
+	return w.do(request)
 }
 
 // TestAnswers plays every situation, and compares the page's table with what was answered.

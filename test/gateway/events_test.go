@@ -89,6 +89,11 @@ func TestEventsForOneCaller(t *testing.T) {
 	})
 	greedy, other := installation.issuer.of(t, w.namespace+"-greedy"), installation.issuer.of(t, w.namespace+"-other")
 	w.expect(202, "", installation.verifying, greedy, submits("task", "approved", with("Prefer", "wait=0")))
+	for range 21 { // of which none is held
+		if got := w.send(installation.verifying, greedy, asked{method: http.MethodHead, path: "/task/events"}); got.status != 200 || got.header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("HEAD: %d %v", got.status, got.header)
+		}
+	}
 	for range 20 {
 		w.listen(installation.verifying, greedy, "/task/events", "")
 	}

@@ -99,7 +99,7 @@ func (l *load) strike(gateway *front) {
 	}
 }
 
-// call asks for one action until it is told what became of it. One caller in ten has another payload in mind.
+// call asks for one action until it is told what became of it. One caller in eight has another payload in mind.
 func (l *load) call(caller int) {
 	key, payload := fmt.Sprintf("task:%d", caller%tasks), `{"order":"7"}`
 	if caller/tasks == 3 {

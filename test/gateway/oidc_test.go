@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -56,6 +58,29 @@ func TestAccess(t *testing.T) {
 	}
 	w.expect(200, "", gateway, student, reads("/task"))
 	w.expect(403, "forbidden", gateway, teacher, reads("/task"))
+	if again := w.send(gateway, student, submits("task", "award", saying(forStudent))); again.status != 201 || again.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("who sends it again gets %d: %s", again.status, again.body)
+	}
+	w.expect(403, "forbidden", gateway, student, submits("task", "award", saying(`{"template":"award","parameters":{"order":"8","student":"stu-7"}}`)))
+	w.expect(403, "forbidden", gateway, teacher, submits("task", "award", saying(forStudent)))
+}
+
+// TestWhatTheClusterRefuses, other than for the gateway's rights, is told to the caller: here a quota.
+func TestWhatTheClusterRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points", schema)
+	none := corev1.ResourceList{"count/tasksubmissions.taskonce.dev": resource.MustParse("0")}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	w.create(quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none} // as its controller would write it
+	if err := w.admin.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	refused := w.expect(403, "forbidden", installation.verifying, installation.issuer.of(t, "stu-7"), submits("task", "award"))
+	if !strings.Contains(refused.Detail, "the cluster refused it: ") || !strings.Contains(refused.Detail, "quota") {
+		t.Errorf("it says %q", refused.Detail)
+	}
 }
 
 // TestAccessThatIsNotStated lets everybody submit, and read what is their own.

@@ -1,11 +1,13 @@
 package gateway_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"io"
 	"math/big"
@@ -16,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/harness"
@@ -83,7 +87,7 @@ func (w *world) becomes(name, what string, wanted func(v1alpha1.TaskSubmissionSt
 	}
 }
 
-// TestOverTLS: what is served over TLS is measured, and no token is in the log.
+// TestOverTLS: what is served over TLS is measured, no token is in the log, and each line of it is JSON.
 func TestOverTLS(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -133,10 +137,31 @@ func TestOverTLS(t *testing.T) {
 	if body := get(anybody, "https://"+metrics+"/metrics"); !strings.Contains(body, `taskonce_gateway_request_duration_seconds_count{code="404",replayed="false",route="GET /v1/namespaces/{namespace}/submissions/{name}"} 1`) {
 		t.Errorf("the metrics are\n%s", body)
 	}
-	said, err := os.ReadFile(log)
-	if err != nil || len(said) == 0 || strings.Contains(string(said), w.token) {
-		t.Errorf("%v; the log is\n%s", err, said)
+	if get(&http.Client{Transport: &http.Transport{}}, "https://"+address+"/openapi.json") != "" {
+		t.Error("it is trusted without a reason")
 	}
+	said := w.logged(log, "TLS handshake error")
+	if strings.Contains(said, w.token) {
+		t.Errorf("the log is\n%s", said)
+	}
+	for line := range strings.Lines(said) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no line of JSON: %s", line)
+		}
+	}
+}
+
+// logged returns a log when it says something.
+func (w *world) logged(path, something string) (said string) {
+	w.Helper()
+	if err := wait.PollUntilContextTimeout(w.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		text, err := os.ReadFile(path)
+		said = string(text)
+		return strings.Contains(said, something), err
+	}); err != nil {
+		w.Fatalf("%v; the log is\n%s", err, said)
+	}
+	return said
 }
 
 func unused(t *testing.T) string {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -84,7 +88,29 @@ func startManager(ctx context.Context) (*harness.Process, error) {
 	if err := i.plane.InstallAdmission(ctx, webhooks); err != nil {
 		return manager, err
 	}
-	return manager, i.plane.AwaitWebhooks(ctx)
+	if err := i.plane.AwaitWebhooks(ctx); err != nil {
+		return manager, err
+	}
+	return manager, exempt(ctx, i.plane)
+}
+
+// withoutWebhooks is the label of namespaces that the webhook for submissions does not see, as where none is installed.
+const withoutWebhooks = "without-webhooks"
+
+func exempt(ctx context.Context, plane *harness.ControlPlane) error {
+	api, err := client.New(plane.Config, client.Options{})
+	if err != nil {
+		return err
+	}
+	found := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	if err := api.Get(ctx, client.ObjectKey{Name: "taskonce-admission"}, found); err != nil {
+		return err
+	}
+	before := client.MergeFromWithOptions(found.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	for i := range found.Webhooks {
+		found.Webhooks[i].NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: withoutWebhooks, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	}
+	return api.Patch(ctx, found, before)
 }
 
 func startGateways(ctx context.Context) (started []*harness.Process, err error) {

@@ -76,6 +76,20 @@ func (w *world) bind(role string, to rbacv1.Subject) {
 	})
 }
 
+// everywhere makes an account that may submit in any namespace, and returns a token of it.
+func (w *world) everywhere() string {
+	w.Helper()
+	token := w.account("everywhere")
+	if err := w.admin.Create(w.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "taskonce-submitter"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "everywhere"}},
+	}); err != nil {
+		w.Fatal(err)
+	}
+	return token
+}
+
 // template makes one that calls the receiver at a path. What is submitted before it is Ready waits for that.
 func (w *world) template(name, path string, edits ...func(*v1alpha1.TaskTemplateSpec)) {
 	w.Helper()
@@ -190,7 +204,20 @@ func (w *world) open(gateway, token string, a asked) *http.Response {
 
 func (w *world) send(gateway, token string, a asked) answered {
 	w.Helper()
-	response := w.open(gateway, token, a)
+	return w.read(w.open(gateway, token, a))
+}
+
+func (w *world) do(request *http.Request) answered {
+	w.Helper()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.read(response)
+}
+
+func (w *world) read(response *http.Response) answered {
+	w.Helper()
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {

@@ -188,6 +188,11 @@ func (d *door) verifies(namespace string, issuer *harness.Issuer) {
 	if by[v1alpha1.AnnotationSubmittedBy] != "system:serviceaccount:"+system+":"+gatewayAccount || by[v1alpha1.AnnotationOnBehalfOf] != issuer.URL+"#stu-7" {
 		d.Errorf("it was submitted by %v", by)
 	}
+	invalid := &v1alpha1.TaskSubmission{}
+	invalid.Namespace, invalid.Name, invalid.Spec.TemplateRef.Name = namespace, "verified-corrected", "nobody-wrote-it"
+	d.must(d.client.Create(d.Context(), invalid))
+	d.sh("kubectl patch tasksubmission verified-corrected -n " + namespace + ` --subresource=status --type=merge -p '{"status":{"phase":"Failed","reason":"InvalidParameters","observedGeneration":1}}'`)
+	d.submits(http.StatusCreated, student, namespace, "verified-corrected", "pay") // it has made way
 	waits := &v1alpha1.TaskSubmission{}
 	waits.Namespace, waits.Name, waits.Annotations = namespace, "verified-waits", map[string]string{v1alpha1.AnnotationOnBehalfOf: issuer.URL + "#stu-7"}
 	waits.Spec.TemplateRef.Name = "approve"

@@ -14,10 +14,12 @@ interface Answered {
 const answers: Answered[] = JSON.parse(readFileSync(new URL("../../answers.json", import.meta.url), "utf8"));
 
 /** What each status means to the client, whatever the situation. */
-const meaning: Record<number, Answer["is"]> = { 200: "there", 201: "there", 202: "there", 400: "refused", 401: "refused", 403: "refused", 409: "there", 413: "refused", 415: "refused", 422: "other", 424: "there", 429: "busy", 503: "lost" };
+const meaning: Record<number, Answer["is"]> = { 200: "there", 201: "there", 202: "there", 400: "refused", 401: "refused", 403: "refused", 408: "lost", 409: "there", 413: "refused", 415: "refused", 422: "other", 424: "there", 429: "busy", 503: "lost" };
 
-/** What is there, and somebody else's, was not refused. */
-const untold = ({ body }: Answered) => (body as { type?: string } | null)?.type === "https://taskonce.dev/problems/not-told";
+/** What problems mean that share their status with others: what is there, and somebody else's, was not refused. */
+const meant: Record<string, Answer["is"]> = { "not-told": "lost", "key-blocked": "refused" };
+
+const kind = ({ body }: Answered) => (body as { type?: string } | null)?.type?.replace("https://taskonce.dev/problems/", "") ?? "";
 
 /** The client asks for nothing of the kind, or asks for it in another way. */
 const others = answers.filter(({ body, status }) => body === null || status === 405);
@@ -31,14 +33,14 @@ function response({ status, contentType, retryAfter, body }: Answered): Response
 describe("every answer of the gateway is understood", () => {
   it.each(known)("$status: $situation", async (answer) => {
     const got = await read(response(answer));
-    expect(got.is).toBe(untold(answer) ? "lost" : meaning[answer.status]);
+    expect(got.is).toBe(meant[kind(answer)] ?? meaning[answer.status]);
     if ("after" in got) {
       expect(got.after).toBe(Number(answer.retryAfter) * 1000);
     }
   });
 
-  it("tells a submission that is not there from a path that is not there", async () => {
-    expect(await Promise.all(missing.map(async (answer) => (await read(response(answer))).is))).toEqual(["absent", "refused"]);
+  it("tells a submission that is not there from a namespace or a path that is not there", async () => {
+    expect(await Promise.all(missing.map(async (answer) => [kind(answer), (await read(response(answer))).is]))).toEqual([["not-found", "absent"], ["no-such-namespace", "refused"], ["no-such-path", "refused"]]);
   });
 
   it.each([

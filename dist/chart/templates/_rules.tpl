@@ -43,6 +43,7 @@
   - create
   - get
   - watch
+  - delete
   - submit-on-behalf
 - apiGroups:
   - taskonce.dev

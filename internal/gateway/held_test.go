@@ -1,31 +1,39 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
-func TestConnections(t *testing.T) {
-	c := &connections{}
+func TestHeld(t *testing.T) {
+	h := &held{}
 	for i, wanted := range []bool{true, true, false} {
-		if c.enter("a", 2) != wanted {
-			t.Errorf("connection %d: %t", i, !wanted)
+		if h.enter("a", 2, 4, 7) != wanted {
+			t.Errorf("entry %d: %t", i, !wanted)
 		}
 	}
-	if !c.enter("b", 2) {
+	if !h.enter("b", 3, 4, 7) {
 		t.Error("another caller is refused")
 	}
-	c.leave("a")
-	if !c.enter("a", 2) {
-		t.Error("one that was closed is counted")
+	if h.enter("c", 1, 4, 7) {
+		t.Error("all together hold more than they may")
 	}
-	for _, caller := range []string{"a", "a", "b"} {
-		c.leave(caller)
+	h.leave("a", 2)
+	if !h.enter("a", 2, 4, 7) {
+		t.Error("what was left is counted")
 	}
-	if len(c.held) != 0 {
-		t.Errorf("callers without connections are remembered: %v", c.held)
+	h.leave("a", 4)
+	h.leave("b", 3)
+	if len(h.by) != 0 || h.all != 0 {
+		t.Errorf("callers who hold nothing are remembered: %v, %d", h.by, h.all)
+	}
+	if !h.enter("a", 1<<40, 0, 0) {
+		t.Error("0 is no bound")
 	}
 }
 
@@ -70,5 +78,17 @@ func TestNobodyHoldsAConnectionWithoutReading(t *testing.T) {
 	s.send(": still here\n\n")
 	if s.err != nil || writer.Body.Len() == 0 {
 		t.Errorf("%v: %q", s.err, writer.Body)
+	}
+}
+
+// TestWhatDoesNotFitDoesNotWait: it is answered as it stands, and asked for again. It has no client that it could wait with.
+func TestWhatDoesNotFitDoesNotWait(t *testing.T) {
+	waits := &v1alpha1.TaskSubmission{}
+	waits.Spec.Parameters.Raw = make([]byte, 1000)
+	ctx := context.WithValue(t.Context(), callerKey{}, &Caller{Identity: "a"})
+	for _, g := range []*Gateway{{WaitingBytes: waitingOverhead + 999}, {AllWaitingBytes: waitingOverhead + 999}} {
+		if g.await(ctx, waits, time.Hour) != waits {
+			t.Error("it is another one")
+		}
 	}
 }
