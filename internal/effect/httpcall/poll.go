@@ -19,16 +19,16 @@ func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome
 	defer cancel()
 	in, err := input(attempt)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("asking for progress", err)
 	}
 	client := c.client.forOneRequest()
 	request, values, err := c.progressRequest(ctx, client, attempt, in)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("asking for progress", err)
 	}
 	w, err := c.request.way(ctx, client, deadline)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("asking for progress", err)
 	}
 	answer, failure := c.client.exchange(ctx, request, w)
 	if failure != nil {

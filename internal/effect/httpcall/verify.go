@@ -28,17 +28,17 @@ func (c *call) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outco
 	defer cancel()
 	in, err := input(attempt)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("verification", err)
 	}
 	client := c.client.forOneRequest()
 	request, values, err := v.request.build(ctx, client, attempt, in)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("verification", err)
 	}
 	trace(request.Header, attempt)
 	w, err := v.request.way(ctx, client, deadline)
 	if err != nil {
-		return unverifiable(err)
+		return unverifiable("verification", err)
 	}
 	answer, failure := c.client.exchange(ctx, request, w)
 	if failure != nil {
@@ -56,10 +56,10 @@ func (c *call) Verify(ctx context.Context, attempt effect.Attempt) (effect.Outco
 
 // unverifiable turns a request that cannot be made into a question that cannot be answered: it says nothing about
 // the attempt.
-func unverifiable(err error) (effect.Outcome, error) {
+func unverifiable(question string, err error) (effect.Outcome, error) {
 	outcome, err := rejected(err)
 	if err != nil {
 		return outcome, err
 	}
-	return effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: cut("verification could not tell: " + outcome.Message)}, nil
+	return effect.Outcome{Kind: v1alpha1.OutcomeUnknown, Message: cut(question + " could not tell: " + outcome.Message)}, nil
 }

@@ -147,6 +147,9 @@ func TestPollAsksTheTemplatesOriginOnly(t *testing.T) {
 		if err != nil || outcome.Kind != unknown || other.count() != 0 {
 			t.Errorf("%q: the template's credentials would go there: got %+v and %v", location, outcome, err)
 		}
+		if want := "asking for progress could not tell: the place to ask for progress is not "; err == nil && !strings.HasPrefix(outcome.Message, want) {
+			t.Errorf("%q: it says %q, and nobody has verified anything", location, outcome.Message)
+		}
 	}
 }
 
