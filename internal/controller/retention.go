@@ -25,6 +25,24 @@ func (r *Submissions) remove(ctx context.Context, subject *subject) error {
 	return nil
 }
 
+// expire deletes what is over, unless a submission of that name exists: the key is still in use then.
+func (r *Submissions) expire(ctx context.Context, subject *subject) error {
+	exists, err := r.find(ctx, subject.action, true)
+	if err != nil {
+		return err
+	}
+	if exists != nil {
+		return errStillInUse
+	}
+	if err := r.Records.Expire(ctx, subject.record.Object); err != nil {
+		return err
+	}
+	r.tellGone(subject, telemetry.Forgotten, "its time to be remembered was over")
+	r.forget(subject.action)
+	subject.record = lifecycle.Record{Read: true}
+	return nil
+}
+
 // withoutRecord selects submissions that failed and have no record that would be due: a verdict on the input alone.
 // Selectors know no "or", so it names what has one.
 var withoutRecord = fields.AndSelectors(

@@ -14,8 +14,8 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
-// Here is told what was written: each write once, after its acknowledgement, and before anything else is done. Metrics,
-// the audit log and events know nothing else.
+// Functions named tell… report to the observer what was written: each write once, after its acknowledgement, and before
+// anything else is done. Metrics, the audit log and events have no other source.
 
 // tell completes a transition and tells it.
 func (r *Submissions) tell(subject *subject, t *telemetry.Transition) {
@@ -163,7 +163,7 @@ func (d *doubts) take(action types.NamespacedName) *doubt {
 
 // isLost reports whether a write may have landed although it came back with an error.
 func isLost(err error) bool {
-	return err != nil && !refusedForGood(err) && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !nowhere(err)
+	return err != nil && !certainlyNotStored(err) && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !nowhere(err)
 }
 
 // clearUp tells of a write whose answer was lost, where what was read is what it wrote.

@@ -65,7 +65,7 @@ func (o *Observation) judgeLateApproval(action *v1alpha1.Action, decision *v1alp
 func (o *Observation) judgeCancel(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	switch {
 	case action.Phase.Terminal():
-		return tooLate(action, decision)
+		return alreadyEnded(action, decision)
 	case action.Attempt.Open(), action.Unsettled:
 		return Judge{decision, v1alpha1.DecisionRefused, "the effect may have been applied: wait until that is known, or settle it with ConfirmApplied or ConfirmNotApplied"}
 	}
@@ -106,9 +106,9 @@ func appliedLate(action *v1alpha1.Action) int32 {
 	return 0
 }
 
-// tooLate says of an action that has ended why a decision changes nothing: of two at once one wins, and the other is
+// alreadyEnded says of an action that has ended why a decision changes nothing: of two at once one wins, and the other is
 // superseded.
-func tooLate(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
+func alreadyEnded(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	first := action.Decision
 	if decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied && action.Reason == v1alpha1.ReasonVerifiedApplied {
 		return Judge{decision, v1alpha1.DecisionSuperseded, "it was applied: the receiver has it, so the submission is a success"}
@@ -125,7 +125,7 @@ const maxConfirmedResult = 16 << 10
 func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
 	switch {
 	case action.Phase.Terminal():
-		return tooLate(action, decision)
+		return alreadyEnded(action, decision)
 	case action.Attempt.Open():
 		return Judge{decision, v1alpha1.DecisionRefused, "the attempt is still being carried out: confirm when its outcome is unknown"}
 	case o.Runs:
