@@ -195,15 +195,15 @@ func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) 
 	if err != nil {
 		return nil, err
 	}
-	subject := &subject{action: action, record: lifecycle.Record{Read: true, Object: due}}
+	observed := &subject{action: action, record: lifecycle.Record{Read: true, Object: due}}
 	if submission != nil {
 		decisions, err := r.decisionsFor(ctx, action)
 		if err != nil || len(decisions) > 0 || !submission.Status.Phase.Terminal() {
 			return nil, err
 		}
 		if submission.Key() == due.Spec.Key {
-			subject.submission = submission // its end may be another process's verdict, from an older template
+			observed.submission = submission // its end may be another process's verdict, from an older template
 		}
 	}
-	return subject, r.complete(ctx, subject)
+	return observed, r.complete(ctx, observed)
 }

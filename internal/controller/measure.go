@@ -9,7 +9,7 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
-// measured is a call that carries an effect out, with a stop-watch.
+// measured has the metrics say how long a call took that carries an effect out, and what it came to.
 func (r *Submissions) measured(subject *subject, run call) call {
 	template, kind := labelOf(subject), telemetry.EffectOf(subject.template.Spec)
 	return func(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {

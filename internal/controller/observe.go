@@ -55,11 +55,11 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	if err != nil {
 		return nil, err
 	}
-	subject := &subject{action: action, submission: submission, decisions: decisions, flight: flight, news: news}
+	observed := &subject{action: action, submission: submission, decisions: decisions, flight: flight, news: news}
 	if flight != nil && (submission == nil || !submission.Status.Phase.Terminal()) {
 		// Where a status speaks of an end, another process wrote it: what is remembered is older than that, and would be
 		// written over a Success (I5).
-		subject.record = r.memory.recall(action)
+		observed.record = r.memory.recall(action)
 	}
 	switch {
 	case submission != nil && flight == nil && len(decisions) == 0 && !news && r.memory.hasEnded(action, submission.UID):
@@ -67,12 +67,12 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 	case submission == nil && flight == nil && len(decisions) == 0 && !news && !r.memory.isDueLoops(action):
 		r.forget(action)
 		return nil, nil
-	case submission == nil && subject.record.Object == nil:
-		if err := r.findRecord(ctx, subject); err != nil {
+	case submission == nil && observed.record.Object == nil:
+		if err := r.findRecord(ctx, observed); err != nil {
 			return nil, err
 		}
 	}
-	return subject, r.complete(ctx, subject)
+	return observed, r.complete(ctx, observed)
 }
 
 // find returns the submission: from the cache, which holds those that have not finished, and where a person has

@@ -91,7 +91,7 @@ func (r *Submissions) Reconcile(ctx context.Context, request ctrl.Request) (ctrl
 	if err == nil && subject != nil {
 		result, err = r.drive(ctx, subject)
 	}
-	if err == nil && result.RequeueAfter == 0 {
+	if err == nil && result.RequeueAfter == 0 { // else what was told is for the next pass, too: it may find no submission
 		r.news.done(request.NamespacedName, version)
 	}
 	return result, err
@@ -164,8 +164,8 @@ func (r *Submissions) handToDueLoop(subject *subject) {
 	r.forget(subject.action)
 }
 
-// forgetUnlisted forgets what was left to a sweep, and what that did not list although it is due: another process has
-// gone on with it, and is the one that knows.
+// forgetUnlisted forgets what was handed to the due loop, is due, and was not listed by a sweep: another process has gone
+// on with it, and remembers it now.
 func (r *Submissions) forgetUnlisted(began time.Time, listed map[types.NamespacedName]bool) {
 	for _, action := range r.memory.dueBy(began) {
 		if !listed[action] {

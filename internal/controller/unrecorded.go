@@ -21,8 +21,8 @@ import (
 // pageSize bounds what one request of a sweep transfers.
 const pageSize = 200
 
-// eachDue calls visit for every object of a namespace (empty: of all) that is selected and is due, or does not say yet when it is, page by page. The
-// visitor may keep the object.
+// eachDue calls visit, page by page, for every selected object of a namespace (empty: of all) that is due, or is not labelled
+// yet with when it is. The visitor may keep the object.
 func (r *Submissions) eachDue(ctx context.Context, namespace string, page func() client.ObjectList, selects fields.Selector, visit func(client.Object)) error {
 	for _, labelled := range []string{"!" + v1alpha1.LabelDue, fmt.Sprintf("%s<%d", v1alpha1.LabelDue, r.Clock.Now().Unix())} {
 		selector, err := labels.Parse(labelled)

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Keep has an action keep its place in a template's bulkhead when its flight is over, and take one where it has none:
-// what it started goes on by itself. A place that is taken so counts even where the bulkhead is full by then.
+// Keep has an action keep its place in a template's bulkhead after its flight has ended, until Free: what it started, a Job,
+// goes on by itself. An action without a place takes one, also where the bulkhead is full.
 func (t *Table) Keep(action, template types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

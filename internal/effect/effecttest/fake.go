@@ -25,7 +25,6 @@ type Fake struct {
 	fallback Step
 	steps    map[stepKey]Step
 	verify   Question
-	poll     Question
 	forbid   Question
 	lacks    error
 	calls    []Call
@@ -111,9 +110,6 @@ func (f *Fake) OnSubmission(name string, number int32, step Step) {
 
 // OnVerify sets what Verify answers; nil: the truth.
 func (f *Fake) OnVerify(answer Question) { f.set(func() { f.verify = answer }) }
-
-// OnPoll sets what Poll answers; nil: the truth.
-func (f *Fake) OnPoll(answer Question) { f.set(func() { f.poll = answer }) }
 
 // OnForbid sets what Forbid answers, which then forbids nothing; nil: the truth.
 func (f *Fake) OnForbid(answer Question) { f.set(func() { f.forbid = answer }) }

@@ -127,7 +127,7 @@ func (f *Fake) asked(method Method, attempt effect.Attempt) Question {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.record(Call{method, attempt})
-	return map[Method]Question{Verify: f.verify, Poll: f.poll, Forbid: f.forbid}[method]
+	return map[Method]Question{Verify: f.verify, Forbid: f.forbid}[method]
 }
 
 func (f *Fake) begin(attempt effect.Attempt) Step {
