@@ -72,30 +72,25 @@ func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 func concludeRefusal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	report := &o.Flight.Report
 	if report.Missing {
-		action.Attempt.Missing = true
-		reason := v1alpha1.ReasonDependencyMissing
-		if action.Unsettled {
-			reason = v1alpha1.ReasonVerifying
-			action.Checks = max(action.Checks-1, 0) // the repeat was not made
-		}
-		return between(o, action, reason, report.Message, dependencyDelay(o, action))
+		return lacks(o, action)
 	}
 	if report.Unauthorized && !action.Unsettled {
 		return between(o, action, v1alpha1.ReasonRetrying, report.Message+"; it is tried again, which spends none of retry.maxAttempts: correct the Secrets that the template names, or the template",
 			retryDelay(o, action.Attempt.Number, max(report.RetryAfter, HeldInterval/3)))
 	}
-	action.Tries++
-	wait := retryDelay(o, action.Tries, report.RetryAfter)
+	next := *action.DeepCopy()
+	next.Tries++
+	wait := retryDelay(o, next.Tries, report.RetryAfter)
 	switch {
-	case action.Unsettled:
-		return between(o, action, v1alpha1.ReasonVerifying, report.Message+"; but an earlier attempt may have been applied", wait)
+	case next.Unsettled:
+		return between(o, &next, v1alpha1.ReasonVerifying, report.Message+"; but an earlier attempt may have been applied", wait)
 	case report.Permanent:
-		return failed(o, action, v1alpha1.ReasonRejected, report.Message)
-	case action.Tries >= maxAttempts(o):
-		return failed(o, action, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+report.Message)
+		return failed(o, &next, v1alpha1.ReasonRejected, report.Message)
+	case next.Tries >= maxAttempts(o):
+		return failed(o, &next, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+report.Message)
 	default:
-		left := maxAttempts(o) - action.Tries
-		return between(o, action, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", report.Message, left), wait)
+		left := maxAttempts(o) - next.Tries
+		return between(o, &next, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", report.Message, left), wait)
 	}
 }
 
@@ -128,15 +123,12 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 // concludeNothing goes on from a "no" that can be believed: no attempt had an effect. The last one counts as a try, since
 // it was made: a receiver that never answers in time, and never applies anything, is not tried for ever.
 func concludeNothing(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
-	action.Unsettled, action.Checks = false, 0
-	action.Attempt.Outcome = v1alpha1.OutcomeNotApplied
-	action.Attempt.Message = "verified after its settling time: it had no effect"
-	action.Tries++
-	left := maxAttempts(o) - action.Tries
+	next := verifiedNot(o, action)
+	left := maxAttempts(o) - next.Tries
 	if left <= 0 {
-		return failed(o, action, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+action.Attempt.Message)
+		return failed(o, &next, v1alpha1.ReasonRetriesExhausted, "retry.maxAttempts is used up; the last attempt: "+next.Attempt.Message)
 	}
-	return between(o, action, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", action.Attempt.Message, left), 0)
+	return between(o, &next, v1alpha1.ReasonRetrying, fmt.Sprintf("%s; it is tried again, at most %d more times", next.Attempt.Message, left), 0)
 }
 
 // unknownDelay is how soon an unknown outcome is looked into: at once where the receiver can be asked, and after the

@@ -90,11 +90,3 @@ func (o *Observation) orUntilTried(wait Wait) Wait {
 	}
 	return wait
 }
-
-// confirmedNotApplied is the end that a person's word makes.
-func confirmedNotApplied(o *Observation, action *v1alpha1.Action, decision *v1alpha1.TaskDecision) v1alpha1.Action {
-	next := failed(o, action, v1alpha1.ReasonConfirmedNotApplied, "a person confirmed that it had no effect: "+decision.Spec.Reason)
-	next.Attempt.Outcome = v1alpha1.OutcomeNotApplied
-	next.Decision = decisionRef(decision)
-	return next
-}

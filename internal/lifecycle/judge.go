@@ -55,9 +55,7 @@ func (o *Observation) judgeLateApproval(action *v1alpha1.Action, decision *v1alp
 		return Judge{decision, state, why}
 	}
 	if o.Template.State == TemplateReady && o.distinct(decision) && action.ApprovedDigest != o.Template.Digest && !action.Attempt.Open() {
-		next := *action.DeepCopy()
-		next.Approval, next.ApprovedDigest = decisionRef(decision), o.Template.Digest
-		return Store{Action: o.signed(next)}
+		return Store{Action: approvedLate(o, action, decision)}
 	}
 	return nil
 }
@@ -69,9 +67,7 @@ func (o *Observation) judgeCancel(action *v1alpha1.Action, decision *v1alpha1.Ta
 	case action.Attempt.Open(), action.Unsettled:
 		return Judge{decision, v1alpha1.DecisionRefused, "the effect may have been applied: wait until that is known, or settle it with ConfirmApplied or ConfirmNotApplied"}
 	}
-	next := failed(o, action, v1alpha1.ReasonCancelled, "cancelled: "+decision.Spec.Reason)
-	next.Decision = decisionRef(decision)
-	return Store{Action: next}
+	return Store{Action: cancelled(o, action, decision)}
 }
 
 func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.TaskDecision) Step {
@@ -87,12 +83,7 @@ func (o *Observation) judgeRetry(action *v1alpha1.Action, decision *v1alpha1.Tas
 	case o.Submission.Spec.NotAfter != nil && !o.Now.Before(o.Submission.Spec.NotAfter.Time):
 		return Judge{decision, v1alpha1.DecisionRefused, "its notAfter has passed"}
 	}
-	next := between(o, action, v1alpha1.ReasonRetrying, "a person asked for another try: "+decision.Spec.Reason, 0)
-	next.Tries, next.Checks = 0, 0
-	next.Retries++
-	next.CompletedAt, next.ExpiresAt = nil, nil
-	next.Decision = decisionRef(decision)
-	return Store{Action: next}
+	return Store{Action: retried(o, action, decision)}
 }
 
 // appliedLate returns the attempt of a failed action that a late report calls applied (hazard 16), or 0. An attempt that
@@ -140,14 +131,7 @@ func (o *Observation) judgeConfirm(action *v1alpha1.Action, decision *v1alpha1.T
 	if decision.Spec.Action == v1alpha1.DecisionConfirmNotApplied {
 		return o.judgeNotApplied(action, decision)
 	}
-	result := decision.Spec.Result
-	var digest string
-	if result != nil {
-		digest, _ = v1alpha1.Digest(result.Raw)
-	}
-	next := succeeded(o, action, v1alpha1.ReasonConfirmedApplied, "a person confirmed that it was applied: "+decision.Spec.Reason, result, digest)
-	next.Decision = decisionRef(decision)
-	return Store{Action: next}
+	return Store{Action: confirmedApplied(o, action, decision)}
 }
 
 // judgeRelease gives a business key free. Asked again after a crash, it finds the claim gone or another's, and is done.

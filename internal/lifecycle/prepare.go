@@ -14,6 +14,18 @@ func (o *Observation) awaitsDependency(action *v1alpha1.Action) bool {
 	return o.Template.Prepares && action.Attempt.Missing
 }
 
+// lacks goes on from an attempt that met something missing: it was never sent, and does not count.
+func lacks(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	next := *action.DeepCopy()
+	next.Attempt.Missing = true
+	reason := v1alpha1.ReasonDependencyMissing
+	if next.Unsettled {
+		reason = v1alpha1.ReasonVerifying
+		next.Checks = max(next.Checks-1, 0) // the repeat was not made
+	}
+	return between(o, &next, reason, o.Flight.Report.Message, dependencyDelay(o, action))
+}
+
 // decidePrepared goes on from a look at what was missing: to the next attempt, or to the next look.
 func decidePrepared(o *Observation, action *v1alpha1.Action) Step {
 	report := &o.Flight.Report

@@ -37,9 +37,7 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 	if o.awaitsDependency(action) {
 		return Prepare{}
 	}
-	next := begin(o, action)
-	next.Checks++
-	return Begin{Action: next}
+	return Begin{Action: repeated(o, action)}
 }
 
 // asks returns why a person must decide, or nothing.

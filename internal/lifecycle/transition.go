@@ -14,7 +14,7 @@ import (
 )
 
 // Every function here makes one legal transition of an action: it takes the action as it is stored and returns it
-// as it is to be stored next. There is no other way to write one.
+// as it is to be stored next. Those that a person's decision makes are in decided.go.
 
 const (
 	maxHistory        = 10
@@ -72,6 +72,13 @@ func begin(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next.Phase, next.Reason = v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting
 	next.Message = "the effect is being carried out"
 	return o.signed(next)
+}
+
+// repeated opens the next attempt of what may have had its effect. It takes the place of a check.
+func repeated(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	next := begin(o, action)
+	next.Checks++
+	return next
 }
 
 // remember moves the current attempt into the history.
@@ -161,6 +168,14 @@ func neverLaunched(o *Observation, action *v1alpha1.Action, why string) v1alpha1
 	}
 	next := closed(o, action, v1alpha1.OutcomeNotApplied, why)
 	return between(o, &next, goingOn(&next), why, 0)
+}
+
+// verifiedNot settles an action: no attempt had an effect.
+func verifiedNot(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	next := closed(o, action, v1alpha1.OutcomeNotApplied, "verified after its settling time: it had no effect")
+	next.Unsettled, next.Checks = false, 0
+	next.Tries++
+	return next
 }
 
 // orphaned closes an attempt whose process is gone: it may have had its effect.
