@@ -62,6 +62,14 @@ var _ = Describe("An outcome", func() {
 		Expect(w.fake.Calls(effecttest.Execute)).To(HaveLen(1))
 	})
 
+	It("that a panic leaves open is unknown, and asked for", func() {
+		w.fake.On(1, effecttest.Breaks())
+		begin(asked(time.Minute))
+		w.run("a")
+		w.expectOnce("a", v1alpha1.ReasonVerifiedApplied)
+		Expect(w.fake.Calls(effecttest.Execute)).To(HaveLen(1))
+	})
+
 	It("that is unknown is not believed to be nothing before its settling time (hazard 4)", func() {
 		w.fake.On(1, effecttest.LostBefore())
 		begin(asked(time.Minute))

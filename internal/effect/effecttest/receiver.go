@@ -21,6 +21,9 @@ func (f *Fake) Execute(ctx context.Context, attempt effect.Attempt) (effect.Outc
 		return effect.Outcome{}, err
 	}
 	outcome, err := f.send(ctx, attempt, step)
+	if step.Panics {
+		panic("the effect broke")
+	}
 	if err != nil || step.After == nil {
 		return outcome, err
 	}

@@ -21,6 +21,8 @@ type Step struct {
 	// After holds the attempt after it was sent (and after the effect, if it happens), until it is closed or the
 	// attempt's context ends: then the outcome is Unknown. nil: not.
 	After <-chan struct{}
+	// Panics has the attempt panic after it was sent, instead of telling anything.
+	Panics bool
 }
 
 // Applies happens, and tells the result, which is JSON; "" is none.
@@ -51,6 +53,9 @@ func lost(happens bool) Step {
 		Kind: v1alpha1.OutcomeUnknown, Message: "the connection ended before the receiver answered",
 	}}
 }
+
+// Breaks happens, and whoever carries it out panics.
+func Breaks() Step { return Step{Happens: true, Panics: true} }
 
 // Accepted is in progress; it happens when a later Poll or Verify says so (Fake.Finish).
 func Accepted(location string) Step {
