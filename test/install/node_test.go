@@ -161,6 +161,7 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
 	heart := &heart{of: s, started: time.Now()}
+	var answered time.Time // a probe, last
 	for {
 		select {
 		case <-ctx.Done():
@@ -179,7 +180,13 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 				p.kill()
 				continue
 			}
-			if ready := s.answers(ctx, s.pod.Spec.Containers[0].ReadinessProbe); ready != s.isReady() {
+			readiness := s.pod.Spec.Containers[0].ReadinessProbe
+			ready := s.answers(ctx, readiness)
+			if ready {
+				answered = time.Now()
+			}
+			ready = ready || s.isReady() && time.Since(answered) < endured(readiness)
+			if ready != s.isReady() {
 				s.set(p, ready)
 				if err := n.status(ctx, s, corev1.PodRunning, running(ready, restarts)); err != nil {
 					p.kill()

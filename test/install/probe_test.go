@@ -56,4 +56,9 @@ func (h *heart) stopped(ctx context.Context) bool {
 	return h.missed >= probe.FailureThreshold
 }
 
+// endured is for how long kubelet takes a pod for ready whose probe fails.
+func endured(probe *corev1.Probe) time.Duration {
+	return seconds((probe.FailureThreshold - 1) * probe.PeriodSeconds)
+}
+
 func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
