@@ -40,6 +40,7 @@ kubectl wait --for=condition=Established crd/PLURAL.cert-manager.io --timeout=60
 // Certificate asks for, and tells the webhooks whom to trust where their annotation asks for it.
 func TestCertManager(t *testing.T) {
 	w := newWorld(t)
+	w.clearsAway()
 	for _, each := range []string{"Issuer", "Certificate"} {
 		w.sh(strings.NewReplacer("KIND", each, "PLURAL", strings.ToLower(each)+"s").Replace(kind))
 	}

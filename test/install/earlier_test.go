@@ -13,6 +13,7 @@ import (
 // program is this one's: that of the release is not kept.
 func TestUpgradeFromARelease(t *testing.T) {
 	w := newWorld(t)
+	w.clearsAway()
 	release := w.lastRelease()
 	t.Logf("from %s", filepath.Base(release))
 

@@ -19,6 +19,7 @@ const (
 // and uninstalls and installs with what was done there.
 func TestChart(t *testing.T) {
 	w := newWorld(t)
+	w.clearsAway()
 	w.follow("docs/install.md", "With Helm")
 	if _, err := w.try("helm install taskonce dist/chart -n taskonce-system"); err == nil {
 		t.Error("it can be installed twice, and two would be there")
@@ -69,6 +70,7 @@ func (w *world) missesARight() {
 // Roles alone. A second one beside it, for another namespace, has its own work done.
 func TestNamespaces(t *testing.T) {
 	w := newWorld(t)
+	w.clearsAway()
 	text := sections(w.read("docs/install.md"))["In some namespaces only"]
 	administrator, team, ok := strings.Cut(text, "helm install")
 	if !ok {

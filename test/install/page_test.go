@@ -46,14 +46,15 @@ func (w *world) follow(page, heading string, instead ...string) string {
 // followed are the sections whose commands were run.
 var followed = map[string]bool{}
 
-// TestZEverythingThatIsShownWasRun looks, after all other tests, for commands that none of them has run.
+// TestZEverythingThatIsShownWasRun looks, after all other tests, for commands that none of them has run. Alone it has nothing to
+// judge by, and fails.
 func TestZEverythingThatIsShownWasRun(t *testing.T) {
 	w := newWorld(t)
 	for _, page := range pages {
 		text := w.read(page)
 		for heading := range sections(text) {
 			if !followed[page+"#"+heading] {
-				t.Errorf("%s: the commands under %q were not run", page, heading)
+				t.Errorf("%s: the commands under %q were not run by the tests that came before this one (run it with all of them)", page, heading)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,9 @@ type routes struct {
 	node   *node
 	dir    string
 	listen net.Listener
+
+	mu  sync.Mutex
+	led map[net.Conn]bool // connections of the API server
 }
 
 // egress says to the API server where the proxy is.
@@ -72,12 +76,38 @@ func (r *routes) lead(ctx context.Context, from net.Conn) {
 		return
 	}
 	defer to.Close()
+	r.keep(from)
+	defer r.forget(from)
 	fmt.Fprint(from, "HTTP/1.1 200 Connection established\r\n\r\n")
 	go func() {
 		_, _ = io.Copy(to, reader) // a cut connection is the other side's to notice
 		to.Close()
 	}()
 	_, _ = io.Copy(from, to)
+}
+
+func (r *routes) keep(from net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.led == nil {
+		r.led = map[net.Conn]bool{}
+	}
+	r.led[from] = true
+}
+
+func (r *routes) forget(from net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.led, from)
+}
+
+// cut ends what the API server has open: it has to ask for the way again.
+func (r *routes) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for from := range r.led {
+		_ = from.Close()
+	}
 }
 
 // dial connects to a Service, as address and port.

@@ -31,6 +31,7 @@ type cluster struct {
 	plane    *harness.ControlPlane
 	client   client.Client
 	node     *node
+	routes   *routes
 	image    *image
 	audit    string // the path of the API server's log of what the operator asks
 	bin      string // where kubectl and helm are, for the pages
@@ -111,8 +112,8 @@ func (c *cluster) start(ctx context.Context, dir string) (stop func() error, err
 	if err := os.Mkdir(c.node.dir, 0o755); err != nil { //nolint:gosec // pods' roots are in it
 		return stop, err
 	}
-	routes := &routes{node: c.node, dir: dir}
-	egress, err := routes.open()
+	c.routes = &routes{node: c.node, dir: dir}
+	egress, err := c.routes.open()
 	if err != nil {
 		return stop, err
 	}
@@ -135,7 +136,7 @@ func (c *cluster) start(ctx context.Context, dir string) (stop func() error, err
 	if err := c.connect(); err != nil {
 		return stop, err
 	}
-	go routes.serve(ctx)
+	go c.routes.serve(ctx)
 	receiver, address, err := harness.LaunchReceiver(ctx, filepath.Join(c.bin, "receiver"), filepath.Join(dir, "receiver.log"), filepath.Join(dir, "ledger.jsonl"))
 	if err != nil {
 		return stop, err
@@ -179,6 +180,28 @@ func (w *world) must(err error) {
 		w.Fatal(err)
 	}
 }
+
+// clearsAway has a test that installs take everything away, also where it could not go on: else all that come after it fail.
+func (w *world) clearsAway() {
+	w.Cleanup(func() {
+		if !w.Failed() {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+		defer cancel()
+		out, err := w.command(ctx, "bash", "-c", clearAway).CombinedOutput()
+		w.Logf("taken away after the failure: %v\n%s", err, out)
+	})
+}
+
+// clearAway removes whatever any of these tests installs: first what could refuse to let the rest go.
+const clearAway = `
+for kind in mutatingwebhookconfigurations validatingwebhookconfigurations validatingadmissionpolicybindings validatingadmissionpolicies \
+  customresourcedefinitions clusterrolebindings clusterroles; do
+  kubectl get "$kind" -o name | grep -E 'taskonce|cert-manager|former|somebody-elses' | xargs -r kubectl delete --timeout=60s
+done
+kubectl delete namespace taskonce-system taskonce-team shop monitoring --ignore-not-found --timeout=120s
+`
 
 // await waits until something is true.
 func (w *world) await(what string, is func(context.Context) (bool, error)) {
