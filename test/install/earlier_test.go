@@ -21,9 +21,9 @@ func TestUpgradeFromARelease(t *testing.T) {
 	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests +
 		"; kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
 	// Something of the release that this one no longer has, and something that is not ours.
-	w.sh("kubectl create clusterrole taskonce-former --verb=get --resource=pods; kubectl label clusterrole taskonce-former app.kubernetes.io/name=taskonce")
-	w.sh("kubectl create configmap former -n taskonce-system; kubectl label configmap former -n taskonce-system app.kubernetes.io/name=taskonce")
-	w.sh("kubectl create clusterrole somebody-elses --verb=get --resource=pods")
+	w.sh("kubectl create clusterrole taskonce-former --verb=get --resource=pods; kubectl label clusterrole taskonce-former " + ofTheManifest)
+	w.sh("kubectl create configmap former -n taskonce-system; kubectl label configmap former -n taskonce-system " + ofTheManifest)
+	w.sh("kubectl create clusterrole somebody-elses --verb=get --resource=pods; kubectl label clusterrole somebody-elses app.kubernetes.io/name=taskonce app.kubernetes.io/managed-by=Helm")
 	w.upgrade("the manifest", "With the manifest")
 	w.follow("docs/upgrade.md", "Objects that a release no longer has")
 	if out := w.sh("kubectl get clusterroles,configmaps -o name -n taskonce-system"); strings.Contains(out, "former") || !strings.Contains(out, "somebody-elses") {
@@ -37,6 +37,9 @@ func TestUpgradeFromARelease(t *testing.T) {
 	w.sh("helm uninstall taskonce -n taskonce-system --wait; kubectl delete -k config/crd --timeout=120s; kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
 }
+
+// ofTheManifest are the labels of what the manifest has installed.
+const ofTheManifest = "app.kubernetes.io/name=taskonce app.kubernetes.io/managed-by=kustomize"
 
 // upgrade follows the page under load. What was done before is remembered after it.
 func (w *world) upgrade(what, heading string) {

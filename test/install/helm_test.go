@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"context"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,9 @@ func TestChart(t *testing.T) {
 	w.gatewayByChart()
 
 	w.follow("docs/uninstall.md", "Installed with Helm")
+	if out := w.sh("kubectl get secrets,leases -o name -n taskonce-system"); strings.Contains(out, "secret/taskonce-webhook-cert") || strings.Contains(out, "lease.") {
+		t.Errorf("the operator's own Secret and Lease are left: %s", out)
+	}
 	if out := w.sh("kubectl get tasksubmissions,taskrecords -n " + namespace); !strings.Contains(out, "pay-1") {
 		t.Errorf("what was done is gone: %s", out)
 	}
@@ -88,6 +92,7 @@ func TestNamespaces(t *testing.T) {
 	if status, _ := w.metrics("taskonce-team", "team", ""); status != http.StatusOK {
 		t.Errorf("the metrics ask who reads them: status %d", status)
 	}
+	w.policiesAlone("shop")
 	elsewhere := w.newNamespace()
 	w.write(elsewhere)
 	w.submit(elsewhere, "pay-1", "pay", "1001")
@@ -145,4 +150,21 @@ func TestNamespacesAreChanged(t *testing.T) {
 	}
 	w.sh("helm uninstall taskonce -n taskonce-system --wait; kubectl delete -k config/crd --timeout=120s; kubectl delete namespace taskonce-system --timeout=120s")
 	w.nothingIsLeft()
+}
+
+// policiesAlone installs the policies beside an operator that has none, and removes them again.
+func (w *world) policiesAlone(namespace string) {
+	w.Helper()
+	w.follow("docs/install.md", "The policies alone")
+	const forged = `
+apiVersion: taskonce.dev/v1alpha1
+kind: TaskSubmission
+metadata: {name: forged, annotations: {taskonce.dev/submitted-by: somebody}}
+spec: {templateRef: {name: pay}}
+`
+	w.await("nobody submits as somebody else", func(context.Context) (bool, error) {
+		out, err := w.try("kubectl create --dry-run=server -n " + namespace + " -f - <<'END'" + forged + "END")
+		return err != nil && strings.Contains(out, "taskonce.dev/submitted-by names somebody"), nil
+	})
+	w.sh("kubectl delete -k config/policy-only")
 }

@@ -56,15 +56,29 @@ func TestManifest(t *testing.T) {
 
 	w.follow("docs/uninstall.md", "Before you do")
 	w.sh("! kubectl get tasktemplates -A -o custom-columns=SUSPENDED:.spec.suspend --no-headers | grep -v true") // wherever it is
+	w.sh("kubectl create clusterrole another-releases --verb=get --resource=pods; kubectl label clusterrole another-releases app.kubernetes.io/name=taskonce app.kubernetes.io/managed-by=Helm")
 	w.follow("docs/uninstall.md", "Installed with the manifest")
+	w.sh("kubectl delete clusterrole another-releases") // it is there still
 	if out := w.sh("kubectl get tasksubmissions,taskrecords -n " + namespace); !strings.Contains(out, "pay-1") {
 		t.Errorf("what was done is gone: %s", out)
 	}
+	w.goesOnWithTheChart(namespace)
 	w.follow("docs/install.md", "With one manifest")
 	w.sh("kubectl set env deployment/taskonce-controller-manager -n taskonce-system " + forTests + "; kubectl rollout status deployment/taskonce-controller-manager -n taskonce-system --timeout=120s")
 	w.remembers(namespace)
 	w.follow("docs/uninstall.md", "With everything that was done")
 	w.nothingIsLeft()
+}
+
+// goesOnWithTheChart installs the chart over the kinds that the manifest has left, and uninstalls it again.
+func (w *world) goesOnWithTheChart(namespace string) {
+	w.Helper()
+	if out, err := w.try("helm install taskonce dist/chart -n taskonce-system --create-namespace"); err == nil || !strings.Contains(out, "invalid ownership metadata") {
+		w.Errorf("Helm takes over what is not its own, unasked: %s", out)
+	}
+	w.follow("docs/upgrade.md", "From the manifest to the chart, or to another release", "--wait", "--wait "+valuesForTests)
+	w.remembers(namespace)
+	w.sh("helm uninstall taskonce -n taskonce-system --wait")
 }
 
 // upgradesWithoutWebhooks upgrades while the webhooks are not reached. What they would have refused is let in, and fails.

@@ -15,7 +15,7 @@ import (
 var inline = regexp.MustCompile("`([^`\n]+)`")
 
 // others are flags of other programs that the pages speak of.
-var others = []string{"--server-side", "--reset-then-reuse-values", "--set"}
+var others = []string{"--server-side", "--reset-then-reuse-values", "--set", "--take-ownership", "--force-conflicts"}
 
 // TestWhatThePagesNameExists looks up every flag, value and file that the pages name in their sentences.
 func TestWhatThePagesNameExists(t *testing.T) {
