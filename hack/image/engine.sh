@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# engine.sh FOLDER VERSION: has a container engine, buildah, build the Dockerfile for this machine's architecture, and writes the
-# image into FOLDER, in the OCI layout.
+# engine.sh FOLDER VERSION [ARCHITECTURE]: has a container engine, buildah, build the Dockerfile, for this machine's architecture if
+# none is given, and writes the image into FOLDER, in the OCI layout.
 #
 # Nothing is pulled: under the names of the Dockerfile's base images are two that are made of this machine, whose Go and its caches
-# are mounted. It takes root.
+# are mounted. So that they are found, whatever they are for, no platform is asked for, and the arguments that tell it are given. It takes root.
 set -euo pipefail
 
 out=$1
 version=$2
+architecture=${3:-$(go env GOHOSTARCH)}
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 hack/buildah/ensure.sh >/dev/null
 
@@ -44,10 +45,10 @@ done
 cp /etc/ssl/certs/ca-certificates.crt "$scratch/static/etc/ssl/certs/"
 base "$(stage 1)" "$scratch/go" --env PATH=/goroot/bin:/usr/bin:/bin --env GOROOT=/goroot --env GOMODCACHE=/modules --env GOCACHE=/cache \
   --env "GOPROXY=$(go env GOPROXY)" --env "GOSUMDB=$(go env GOSUMDB)" --env GOTOOLCHAIN=local
-base "$(stage 2)" "$scratch/static" --user 65532
+base "$(stage 2)" "$scratch/static" --user 65532 --arch "$architecture"
 
 engine build --quiet --isolation chroot --network host --pull-never --signature-policy "$scratch/policy.json" \
-  --build-arg "VERSION=$version" --tag taskonce \
+  --build-arg TARGETOS=linux --build-arg "TARGETARCH=$architecture" --build-arg "VERSION=$version" --tag taskonce \
   --volume /usr:/usr:ro --volume /etc/ssl:/etc/ssl:ro --volume "$(go env GOROOT):/goroot:ro" \
   --volume "$(go env GOMODCACHE):/modules" --volume "$(go env GOCACHE):/cache" . >/dev/null
 rm -rf "$out"

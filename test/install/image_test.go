@@ -153,12 +153,5 @@ func TestImage(t *testing.T) {
 	if config := w.image.config.Config; config.User != "65532:65532" || !slices.Equal(config.Entrypoint, []string{"/manager"}) {
 		t.Errorf("the image is run as %s, with %v", config.User, config.Entrypoint)
 	}
-	for _, program := range []string{"manager", "gateway"} {
-		var out bytes.Buffer
-		ended, err := launchIn(w.image.root, &exec.Cmd{Path: "/" + program, Args: []string{"/" + program, "--version"}, Stdout: &out})
-		w.must(err)
-		if want, err := "taskonce "+program+" "+imageVersion+"\n", <-ended; err != nil || out.String() != want {
-			t.Errorf("--version: %v, %q, want %q", err, out.String(), want)
-		}
-	}
+	w.saysItsVersion(w.image)
 }
