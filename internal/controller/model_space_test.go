@@ -189,11 +189,11 @@ var deeper = []proof{
 	{scenario{
 		name: "an answering receiver, a kill and a lost reply", processes: 1, receiver: answering, until: 3 * tick,
 		budget: budget{Kill: 1, LoseReply: 1},
-	}, 42614},
+	}, 41955},
 	{scenario{
 		name: "a transactional receiver, a kill and a lost reply", processes: 1, receiver: transactional, until: 3 * tick,
 		budget: budget{Kill: 1, LoseReply: 1},
-	}, 42614},
+	}, 41955},
 	{scenario{
 		name: "a plain receiver, two kills, and everything lost once", processes: 1, receiver: plain, until: 3 * tick,
 		budget: budget{Kill: 2, LoseReply: 1, LoseAnswer: 1, LoseWrite: 1},
