@@ -160,7 +160,7 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 	}
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
-	heart := &heart{of: s, started: time.Now()}
+	heart := &heart{of: s}
 	var answered time.Time // a probe, last
 	for {
 		select {

@@ -33,21 +33,21 @@ const hurry = 10
 
 // heart is what the liveness probes of a container have come to.
 type heart struct {
-	of      *sandbox
-	started time.Time
-	next    time.Time
-	missed  int32
+	of     *sandbox
+	began  bool // it has been ready
+	next   time.Time
+	missed int32
 }
 
-// stopped asks, when it is time, and reports whether the container is to be started again. It is asked after the initial
-// delay, or as soon as it is ready.
+// stopped asks, when it is time, and reports whether the container is to be started again. It is asked once it has been ready:
+// so much more often, it would not be left the time that the pod leaves it to wait for an API server that has too much to do.
 func (h *heart) stopped(ctx context.Context) bool {
 	probe := h.of.pod.Spec.Containers[0].LivenessProbe
-	now := time.Now()
-	if probe == nil || now.Before(h.next) || !h.of.isReady() && now.Before(h.started.Add(seconds(probe.InitialDelaySeconds))) {
+	h.began = h.began || h.of.isReady()
+	if probe == nil || !h.began || time.Now().Before(h.next) {
 		return false
 	}
-	h.next = now.Add(seconds(probe.PeriodSeconds) / hurry)
+	h.next = time.Now().Add(seconds(probe.PeriodSeconds) / hurry)
 	if h.of.answers(ctx, probe) {
 		h.missed = 0
 		return false
