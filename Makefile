@@ -229,3 +229,83 @@ bench-quick: controlplane ## Measure rate and requests of the straight path, in 
 .PHONY: bench-growth
 bench-growth: controlplane ## Measure what N finished submissions cost an operator that is started.
 	go run ./test/bench --only=history --rounds=1 --history=$(N) $(BENCH)
+
+##@ Install what the tests need
+
+.PHONY: controlplane
+controlplane: ## The control plane's programs: downloaded or built, once, in some minutes.
+	@echo "Control plane: $$($(CONTROL_PLANE) etcd kube-apiserver kubectl)"
+	@echo "Job controller: $$($(CONTROL_PLANE) kube-controller-manager)"
+
+.PHONY: databases
+databases: ## PostgreSQL and MariaDB; the tests start servers of their own.
+	@hack/databases/ensure.sh
+
+.PHONY: prometheus
+prometheus: ## Prometheus and promtool; the tests start a server of their own.
+	@hack/prometheus/ensure.sh
+
+.PHONY: chromium
+chromium: ## Chromium, for the tests in a real browser.
+	@hack/chromium/ensure.sh
+
+.PHONY: buildah
+buildah: ## buildah, for the test that builds the Dockerfile.
+	@hack/buildah/ensure.sh
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager, the gateway and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/manager ./cmd/gateway ./cmd/kubectl-taskonce
+
+.PHONY: run
+run: ## Run the manager here against the current kubeconfig, with your own rights.
+	go run ./cmd/manager --leader-elect=false --metrics-bind-address=0 --webhook-bind-address=0
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG, for this machine's architecture.
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+ARCHITECTURES ?= amd64 arm64
+# The same programs, byte for byte, wherever they are built: no path, no date, nothing of the working tree.
+BUILD_PROGRAM = CGO_ENABLED=0 GOOS=linux GOFLAGS=-buildvcs=false go build -trimpath -ldflags '$(LDFLAGS)'
+
+.PHONY: image
+image: ## Build the image for ARCHITECTURES without a container engine, in tmp/image.
+	@rm -rf tmp/programs
+	@for architecture in $(ARCHITECTURES); do GOARCH=$$architecture $(BUILD_PROGRAM) -o tmp/programs/$$architecture/ ./cmd/manager ./cmd/gateway; done
+	cd hack/image && go run . --version=$(VERSION) --out=$(CURDIR)/tmp/image \
+		--programs=$$(echo $(foreach architecture,$(ARCHITECTURES),$(architecture)=$(CURDIR)/tmp/programs/$(architecture)) | tr ' ' ,)
+
+.PHONY: image-engine
+image-engine: buildah ## Build the Dockerfile with buildah, which pulls nothing; it takes root.
+	hack/image/engine.sh $(CURDIR)/tmp/image-engine $(VERSION)
+
+.PHONY: sbom
+sbom: ## List the modules of each program as CycloneDX JSON, in tmp/.
+	for program in manager gateway; do \
+		GOARCH= $(BUILD_PROGRAM) -o tmp/$$program ./cmd/$$program; \
+		go tool -modfile=hack/image/go.mod cyclonedx-gomod bin -json -version $(VERSION) -output tmp/sbom-$$program.json tmp/$$program; done
+
+.PHONY: clean
+clean: ## Remove what was built here; the control plane's programs stay in the cache.
+	rm -rf bin tmp
+
+##@ Deployment
+
+.PHONY: install
+install: ## Install the CRDs into the cluster of the current kubeconfig.
+	$(KUBECTL) apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and with them every submission and record.
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: ## Deploy the operator, with its CRDs and rights, and the image IMG.
+	$(KUBECTL) kustomize config/default | sed 's|ghcr.io/taskonce/taskonce:latest|$(IMG)|' | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove all that deploy installed, and with it every submission and record.
+	$(KUBECTL) delete --ignore-not-found -k config/default
