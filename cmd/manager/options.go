@@ -70,7 +70,6 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	o.metricsAddress, o.probeAddress, o.webhookAddress, o.pprofAddress = ":8443", ":8081", ":9443", setting.Off
-	o.leaderElectionName = "taskonce.dev"
 	config.RegisterFlags(flags)
 	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the CRDs are installed and the rights granted, and do nothing else.")
