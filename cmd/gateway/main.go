@@ -13,7 +13,6 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -43,8 +42,7 @@ func main() {
 		fmt.Println("taskonce gateway", version)
 		return
 	}
-	ctrl.SetLogger(options.log.Logger())
-	klog.SetLogger(options.log.Logger())
+	options.log.Install()
 	setting.LimitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "gateway:", err)

@@ -53,7 +53,7 @@ func main() {
 		fmt.Println("taskonce manager", version)
 		return
 	}
-	ctrl.SetLogger(options.log.Logger())
+	options.log.Install()
 	setting.LimitMemory(memlimit.FromCgroup)
 	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)

@@ -3,10 +3,13 @@ package setting
 import (
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/taskonce/taskonce/internal/stream"
@@ -36,8 +39,17 @@ func (l *Log) Check() error {
 	return nil
 }
 
-// Logger writes to standard error, and goes on where nobody reads that. Stack traces belong to faults of the program, which are logged as panics.
-func (l *Log) Logger() logr.Logger {
+// Install has all of the process logged so: also what Kubernetes' libraries and the standard library, such as its HTTP
+// server, write by themselves.
+func (l *Log) Install() {
+	logger := l.logger()
+	logf.SetLogger(logger)
+	klog.SetLogger(logger)
+	slog.SetDefault(slog.New(logr.ToSlogHandler(logger))) // and with it that of package log
+}
+
+// logger writes to standard error, and goes on where nobody reads that. Stack traces belong to faults of the program, which are logged as panics.
+func (l *Log) logger() logr.Logger {
 	times := func(config *zapcore.EncoderConfig) { config.EncodeTime = zapcore.ISO8601TimeEncoder }
 	encoder := zap.JSONEncoder(times)
 	if l.format == "text" {
