@@ -59,7 +59,7 @@ func (w *world) gatewayByManifest() {
 	w.door(crt, gatewayAccount).verifies(namespace, issuer) // by connections of its own, to what is there now
 	w.rightsAreExact(system, gatewayAccount)
 	w.sh("kubectl delete rolebinding taskonce-gateway -n " + namespace)
-	w.once(namespace, "passed-1", "verified-1")
+	w.once(namespace, "passed-1", "verified-1", "verified-corrected")
 }
 
 // gatewayByChart turns the gateway on, which verifies tokens of an issuer with an authority of its own.
@@ -82,7 +82,7 @@ func (w *world) gatewayByChart() {
 	w.rightsAreExact(system, gatewayAccount)
 	w.showsThePage(crt, namespace)
 	w.sh("kubectl delete clusterrolebinding prometheus-reads-taskonce; kubectl delete namespace monitoring --timeout=120s")
-	w.once(namespace, "verified-1")
+	w.once(namespace, "verified-1", "verified-corrected")
 }
 
 // retried is between attempts for a while, so that the page looks whether it asks for a person.
@@ -122,7 +122,7 @@ func (w *world) showsThePage(crt, namespace string) {
 func (w *world) earlierBinding() {
 	w.Helper()
 	w.sh("kubectl create clusterrolebinding taskonce-gateway-metrics-auth --clusterrole=taskonce-metrics-auth-role --serviceaccount=taskonce-system:taskonce-gateway" +
-		"; kubectl label clusterrolebinding taskonce-gateway-metrics-auth app.kubernetes.io/name=taskonce")
+		"; kubectl label clusterrolebinding taskonce-gateway-metrics-auth " + ofTheManifest)
 }
 
 // certificate writes the gateway's, and returns the paths.
