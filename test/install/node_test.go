@@ -160,7 +160,7 @@ func (n *node) once(ctx context.Context, s *sandbox, restarts int32) (again bool
 	}
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
-	heart := &heart{of: s}
+	heart := &heart{of: s, born: time.Now()}
 	var answered time.Time // a probe, last
 	for {
 		select {

@@ -31,29 +31,44 @@ func (s *sandbox) answers(ctx context.Context, probe *corev1.Probe) bool {
 // hurry is how much more often the kubelet that is played looks whether a container lives than the pod says: tests are short.
 const hurry = 10
 
-// heart is what the liveness probes of a container have come to.
+// heart is what the startup probe of a container, and after it the liveness probe, have come to.
 type heart struct {
 	of     *sandbox
-	began  bool // it has been ready
+	born   time.Time
+	beats  bool // it has started
 	next   time.Time
 	missed int32
 }
 
-// stopped asks, when it is time, and reports whether the container is to be started again. It is asked once it has been ready:
-// so much more often, it would not be left the time that the pod leaves it to wait for an API server that has too much to do.
+// stopped asks, when it is time, and reports whether the container is to be started again. Until it has started it is left
+// the time that the pod says; then it is asked so much more often.
 func (h *heart) stopped(ctx context.Context) bool {
-	probe := h.of.pod.Spec.Containers[0].LivenessProbe
-	h.began = h.began || h.of.isReady()
-	if probe == nil || !h.began || time.Now().Before(h.next) {
+	container := &h.of.pod.Spec.Containers[0]
+	switch probe := container.LivenessProbe; {
+	case probe == nil:
 		return false
-	}
-	h.next = time.Now().Add(seconds(probe.PeriodSeconds) / hurry)
-	if h.of.answers(ctx, probe) {
-		h.missed = 0
+	case !h.beats:
+		h.beats = h.of.answers(ctx, probe)
+		return !h.beats && time.Since(h.born) > toStart(container)
+	case time.Now().Before(h.next):
 		return false
+	default:
+		h.next = time.Now().Add(seconds(probe.PeriodSeconds) / hurry)
+		h.missed++
+		if h.of.answers(ctx, probe) {
+			h.missed = 0
+		}
+		return h.missed >= probe.FailureThreshold
 	}
-	h.missed++
-	return h.missed >= probe.FailureThreshold
+}
+
+// toStart is how long kubelet leaves a container to answer for the first time.
+func toStart(container *corev1.Container) time.Duration {
+	if probe := container.StartupProbe; probe != nil {
+		return seconds(probe.InitialDelaySeconds + probe.FailureThreshold*probe.PeriodSeconds)
+	}
+	probe := container.LivenessProbe
+	return seconds(probe.InitialDelaySeconds) + endured(probe)
 }
 
 // endured is for how long kubelet takes a pod for ready whose probe fails.
