@@ -40,8 +40,18 @@ var (
 )
 
 func alike(text string) string {
-	for _, each := range []*regexp.Regexp{age, digest, uid} {
+	for _, each := range []*regexp.Regexp{uid, digest, age} { // a part of a UID may look like an age
 		text = each.ReplaceAllString(text, "…")
 	}
 	return strings.TrimSpace(blanks.ReplaceAllString(text, " "))
+}
+
+func TestWhatDiffersIsAlike(t *testing.T) {
+	const shown, printed = "uid 0c3142c4-0a76-42c8-a847-60c6805b5b93, 12s ago, sha256:55f32cda568a", "uid 50e1afe4-45b5-4df2-922d-aecac4dbceae,  1m3s ago,\nsha256:89d"
+	if alike(shown) != alike(printed) {
+		t.Errorf("%q and %q differ", alike(shown), alike(printed))
+	}
+	if alike(shown) == alike(strings.Replace(printed, "ago", "since", 1)) {
+		t.Error("whatever is printed is alike")
+	}
 }
