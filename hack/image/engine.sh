@@ -52,4 +52,5 @@ engine build --quiet --isolation chroot --network host --pull-never --signature-
   --volume /usr:/usr:ro --volume /etc/ssl:/etc/ssl:ro --volume "$(go env GOROOT):/goroot:ro" \
   --volume "$(go env GOMODCACHE):/modules" --volume "$(go env GOCACHE):/cache" . >/dev/null
 rm -rf "$out"
+mkdir -p "$(dirname "$out")"
 engine push --quiet --signature-policy "$scratch/policy.json" localhost/taskonce "oci:$out"
