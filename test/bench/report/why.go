@@ -4,22 +4,27 @@ import "fmt"
 
 // why says, of a goal that is missed, what its samples and profiles show.
 func (r Results) why(text string) string {
-	busy := func(side string, of func(Sample) float64) string { return ms(r.Median(SectionRate, Busy, side, of)) }
+	spent := func(kind, side string, of func(Sample) float64) string {
+		return ms(r.Median(SectionRate, kind, side, of))
+	}
+	// shared says who has what of the processors, whatever else there is to say.
+	shared := func(kind string) string {
+		return fmt.Sprintf("The manager has %s: JSON and HTTP/2 of its three writes, the watch of submissions, and the effect's request over a connection "+
+			"of its own, so that nothing sends it twice. The API server has %s in place of %s: it tells two watchers of each change, the operator and the "+
+			"client that waits for the Success, and the bare client waits for nothing.",
+			spent(kind, Operator, CPUOf(Manager)), spent(kind, Operator, CPUOf(APIServer)), spent(kind, Bare, CPUOf(APIServer))) + r.whatProfilesSay(SectionRate, kind, Operator, Bare)
+	}
 	crowd := func(side, program string) string {
 		return ms(r.Median(SectionStampede, Stampede, side, CPUOf(program)))
 	}
 	switch text {
 	case goalSaturated:
-		all := func(side string) string { return ms(r.Median(SectionRate, Saturated, side, CPUOfAll)) }
 		return fmt.Sprintf("The processors are used up here, too: one submission takes %s of them, the same writes of the bare client %s, which has 256 of them under way, "+
-			"and the operator those of 32 workers. More workers, or a template that lets 256 attempts run, were tried, and did not help. "+
-			"What the manager has is what is said for 32 clients.", all(Operator), all(Bare)) + r.whatProfilesSay(SectionRate, Saturated, Operator, Bare)
+			"and the operator those of 32 workers. More workers, or a template that lets 256 attempts run, were tried, and did not help. ",
+			spent(Saturated, Operator, CPUOfAll), spent(Saturated, Bare, CPUOfAll)) + shared(Saturated)
 	case goalBusy:
-		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. The manager has %s: "+
-			"JSON and HTTP/2 of its three writes, the watch of submissions, and the effect's request over a connection of its own, so "+
-			"that nothing sends it twice. The API server has %s in place of %s: it tells two watchers of each change, the operator and the client that waits for "+
-			"the Success, and the bare client waits for nothing.",
-			busy(Operator, CPUOfAll), busy(Bare, CPUOfAll), busy(Operator, CPUOf(Manager)), busy(Operator, CPUOf(APIServer)), busy(Bare, CPUOf(APIServer))) + r.whatProfilesSay(SectionRate, Busy, Operator, Bare)
+		return fmt.Sprintf("Both sides use the processors up. One submission takes %s of them, the same writes of the bare client %s. ",
+			spent(Busy, Operator, CPUOfAll), spent(Busy, Bare, CPUOfAll)) + shared(Busy)
 	case goalStampede:
 		return fmt.Sprintf("Admission sees each create before the API server refuses it: the call of the webhook is what a duplicate "+
 			"costs more than a create of a kind without webhooks. It buys the answer: what the key was used for, and what differs. For that the manager reads the record %s times a second, "+
