@@ -2,13 +2,13 @@ package controller
 
 import (
 	"context"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/taskonce/taskonce/internal/lifecycle"
+	"github.com/taskonce/taskonce/internal/record"
 )
 
 // projectRefusal says in the status that the API server refuses what must be stored. The caller goes on with the error.
@@ -28,16 +28,11 @@ func certainlyNotStored(err error) bool { return needsAPerson(err) || apierrors.
 
 // needsAPerson reports whether it will not store the object before somebody has changed something.
 func needsAPerson(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || tooLarge(err)
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || record.TooLarge(err)
 }
 
 // nowhere reports whether the API server said that a record cannot be created at all: its namespace is being deleted
 // or is gone, or its kind is.
 func nowhere(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-}
-
-// tooLarge reports whether etcd or the API server said that an object is too large; etcd's word has no reason.
-func tooLarge(err error) bool {
-	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }

@@ -117,7 +117,7 @@ func write(record *v1alpha1.TaskRecord, removeAt time.Time, put func(*v1alpha1.T
 	}
 	before := record.DeepCopy()
 	err := put(record)
-	if !unreadable(err) && !tooLarge(err) {
+	if !unreadable(err) && !TooLarge(err) {
 		return err
 	}
 	*record = *before
@@ -129,9 +129,9 @@ func write(record *v1alpha1.TaskRecord, removeAt time.Time, put func(*v1alpha1.T
 // decode it.
 func unreadable(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) }
 
-// tooLarge reports whether the API server or etcd does not take an object of this size. Of etcd's answer only the text
+// TooLarge reports whether the API server or etcd does not take an object of this size. Of etcd's answer only the text
 // comes through.
-func tooLarge(err error) bool {
+func TooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }
 
