@@ -128,7 +128,7 @@ effect:
 	ctx, span := w.inSpan(5)
 	w.submit(ctx, "report-5", "report")
 	spans := w.spans("report-5", map[string]int{
-		"admit submission": 1, "write record": 2, "execute effect": 1, "poll effect": 0, "write status": 1,
+		"admit submission": 1, "write record": 3, "execute effect": 1, "poll effect": 1, "write status": 1, // it executes, it was made, it runs
 	})
 	var jobs batchv1.JobList
 	w.must(installation.api.List(t.Context(), &jobs, client.InNamespace(w.namespace)))
