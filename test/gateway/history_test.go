@@ -115,7 +115,7 @@ func (h *history) byKey() map[string][]porcupine.Operation {
 // wrong says of which keys no order explains the steps.
 func (h *history) wrong() (sentences []string) {
 	for key, operations := range h.byKey() {
-		switch porcupine.CheckOperationsTimeout(model, operations, 30*time.Second) {
+		switch porcupine.CheckOperationsTimeout(model, operations, 2*time.Minute) {
 		case porcupine.Ok:
 		case porcupine.Unknown:
 			sentences = append(sentences, "what the callers of "+key+" were told could not be checked in time")

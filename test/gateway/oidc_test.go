@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,11 @@ func TestWhatTheClusterRefuses(t *testing.T) {
 	if err := w.admin.Status().Update(t.Context(), quota); err != nil {
 		t.Fatal(err)
 	}
+	s := &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "task"}}
+	s.Spec.TemplateRef.Name, s.Spec.Parameters.Raw = "award", []byte(`{"order":"7"}`)
+	w.until("the quota to hold", func() bool {
+		return apierrors.IsForbidden(w.admin.Create(t.Context(), s.DeepCopy(), client.DryRunAll))
+	})
 	refused := w.expect(403, "forbidden", installation.verifying, installation.issuer.of(t, "stu-7"), submits("task", "award"))
 	if !strings.Contains(refused.Detail, "the cluster refused it: ") || !strings.Contains(refused.Detail, "quota") {
 		t.Errorf("it says %q", refused.Detail)
@@ -133,6 +139,9 @@ func TestTokens(t *testing.T) {
 	if err := elsewhere.admin.DeleteAllOf(t.Context(), rolebinding(), client.InNamespace(elsewhere.namespace)); err != nil {
 		t.Fatal(err)
 	}
+	w.until("the rights to be gone", func() bool {
+		return elsewhere.send(installation.verifying, i.of(t, "stu-7"), reads("/task")).status != http.StatusNotFound
+	})
 	if refused := elsewhere.expect(403, "forbidden", installation.verifying, i.of(t, "stu-7"), reads("/task")); strings.Contains(refused.Detail, "system:") {
 		t.Errorf("a caller is told of the gateway's account: %s", refused.Detail)
 	}

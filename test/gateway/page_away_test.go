@@ -68,7 +68,7 @@ func TestPageWhileTheAPIServerIsAway(t *testing.T) {
 	defer served.Close()
 	await := func(what string, wanted func(shown) bool) (found shown) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; {
+		for deadline := time.Now().Add(2 * time.Minute); ; {
 			var all string
 			if _, found, all = w.look(served.URL, ""); wanted(found) {
 				return found

@@ -131,7 +131,7 @@ func TestPage(t *testing.T) {
 	w.template("award", "/plain/points")
 	w.template("refuse", "/refuse/points")
 	w.template("approved", "/plain/points", func(s *v1alpha1.TaskTemplateSpec) { s.Approval = &v1alpha1.Approval{Required: true} })
-	w.template("slow", "/hold/points", func(s *v1alpha1.TaskTemplateSpec) { s.Effect.HTTP.Timeout.Duration = 60e9 })
+	w.template("slow", "/hold/points", func(s *v1alpha1.TaskTemplateSpec) { s.Effect.HTTP.Timeout.Duration = 10 * time.Minute })
 	const secret = `,"parameters":{"order":"a secret"}}`
 	for name, template := range map[string]string{"done": "award", "refused": "refuse", "asks": "approved", "runs": "slow", "<b>&order</b>": "award"} {
 		w.send(installation.passing, w.token, submits(name, template, with("Prefer", "wait=0"), saying(`{"template":"`+template+`"`+secret)))

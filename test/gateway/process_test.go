@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -87,6 +88,14 @@ func (w *world) becomes(name, what string, wanted func(v1alpha1.TaskSubmissionSt
 	}
 }
 
+// until waits for what tells nobody when it is so.
+func (w *world) until(what string, holds func() bool) {
+	w.Helper()
+	if err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return holds(), nil }); err != nil {
+		w.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
 // TestOverTLS: what is served over TLS is measured, no token is in the log, and each line of it is JSON.
 func TestOverTLS(t *testing.T) {
 	t.Parallel()
@@ -114,28 +123,19 @@ func TestOverTLS(t *testing.T) {
 		body, _ := io.ReadAll(response.Body)
 		return string(body)
 	}
-	for get(client, "https://"+address+"/openapi.json") == "" {
-		select {
-		case <-process.Done:
-			t.Fatal(process.EndedByItself())
-		case <-time.After(50 * time.Millisecond):
-		}
+	if err := process.Await(t.Context(), func(context.Context) bool { return get(client, "https://"+address+"/openapi.json") != "" }); err != nil {
+		t.Fatal(err)
 	}
 	if body := get(client, "https://"+address+"/v1/namespaces/"+w.namespace+"/submissions/nothing"); !strings.Contains(body, "not-found") {
 		t.Errorf("over TLS: %q", body)
 	}
 	anybody := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	for get(anybody, "https://"+metrics+"/metrics") == "" {
-		select {
-		case <-process.Done:
-			t.Fatal(process.EndedByItself())
-		case <-t.Context().Done():
-			t.Fatal("the metrics are not served")
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	if body := get(anybody, "https://"+metrics+"/metrics"); !strings.Contains(body, `taskonce_gateway_request_duration_seconds_count{code="404",replayed="false",route="GET /v1/namespaces/{namespace}/submissions/{name}"} 1`) {
-		t.Errorf("the metrics are\n%s", body)
+	var measured string
+	if err := process.Await(t.Context(), func(context.Context) bool { // it is counted when it has been answered
+		measured = get(anybody, "https://"+metrics+"/metrics")
+		return strings.Contains(measured, `taskonce_gateway_request_duration_seconds_count{code="404",replayed="false",route="GET /v1/namespaces/{namespace}/submissions/{name}"} 1`)
+	}); err != nil {
+		t.Errorf("%v; the metrics are\n%s", err, measured)
 	}
 	if get(&http.Client{Transport: &http.Transport{}}, "https://"+address+"/openapi.json") != "" {
 		t.Error("it is trusted without a reason")
@@ -151,12 +151,12 @@ func TestOverTLS(t *testing.T) {
 	}
 }
 
-// logged returns a log when it says something.
+// logged returns the lines of a log when they say something. The last one may still be being written.
 func (w *world) logged(path, something string) (said string) {
 	w.Helper()
 	if err := wait.PollUntilContextTimeout(w.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		text, err := os.ReadFile(path)
-		said = string(text)
+		said = string(text[:bytes.LastIndexByte(text, '\n')+1])
 		return strings.Contains(said, something), err
 	}); err != nil {
 		w.Fatalf("%v; the log is\n%s", err, said)

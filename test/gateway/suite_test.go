@@ -81,12 +81,12 @@ func startManager(ctx context.Context) (*harness.Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := i.plane.InstallAdmission(ctx, webhooks); err != nil {
+		return nil, err
+	}
 	manager, err := harness.Manager{Program: filepath.Join(i.bin, "manager"), Kubeconfig: kubeconfig, Log: i.log("manager"), Webhooks: webhooks}.Start(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if err := i.plane.InstallAdmission(ctx, webhooks); err != nil {
-		return manager, err
 	}
 	if err := i.plane.AwaitWebhooks(ctx); err != nil {
 		return manager, err

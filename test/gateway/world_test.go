@@ -74,19 +74,36 @@ func (w *world) bind(role string, to rbacv1.Subject) {
 		ObjectMeta: metav1.ObjectMeta{Name: role},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}, Subjects: []rbacv1.Subject{to},
 	})
+	w.holds(to, role, w.namespace)
+}
+
+// holds waits until the API server knows of a binding: by the first thing that its role allows.
+func (w *world) holds(to rbacv1.Subject, role, namespace string) {
+	w.Helper()
+	bound := &rbacv1.ClusterRole{}
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: role}, bound); err != nil {
+		w.Fatal(err)
+	}
+	user, may := to.Name, bound.Rules[0]
+	if to.Kind == rbacv1.ServiceAccountKind {
+		user = harness.AccountUser(to.Namespace, to.Name)
+	}
+	if err := installation.plane.AwaitRight(w.Context(), user, harness.Right{Namespace: namespace, Verb: may.Verbs[0], Group: may.APIGroups[0], Resource: may.Resources[0]}); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // everywhere makes an account that may submit in any namespace, and returns a token of it.
 func (w *world) everywhere() string {
 	w.Helper()
-	token := w.account("everywhere")
+	token, everywhere := w.account("everywhere"), rbacv1.Subject{Kind: "ServiceAccount", Namespace: w.namespace, Name: "everywhere"}
 	if err := w.admin.Create(w.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "taskonce-submitter"},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "everywhere"}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "taskonce-submitter"}, Subjects: []rbacv1.Subject{everywhere},
 	}); err != nil {
 		w.Fatal(err)
 	}
+	w.holds(everywhere, "taskonce-submitter", metav1.NamespaceAll)
 	return token
 }
 

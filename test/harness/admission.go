@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,21 +34,52 @@ func (c *ControlPlane) InstallAdmission(ctx context.Context, address string) err
 		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 }
 
-// probe is a template that everybody with rights may create.
-const probe = `{"apiVersion": "taskonce.dev/v1alpha1", "kind": "TaskTemplate", "metadata": {"name": "probe"}, "spec": {"effect": {"http": {"url": "https://probe.example/"}}}}`
+// probe is an object that tells by what becomes of it that something of admission is at work. Nothing that is merely
+// let in tells that.
+type probe struct {
+	manifest, shows string
+	// says is a part of what is printed: of what was created, its annotations; or why it was refused.
+	says string
+}
 
-// AwaitWebhooks returns when the API server reaches the webhooks, which it does a moment after the operator is ready.
+// probes are one for each configuration of webhooks, and one for the policies.
+var probes = []probe{
+	{
+		`{"apiVersion": "taskonce.dev/v1alpha1", "kind": "TaskTemplate", "metadata": {"name": "probe"}, "spec": {"effect": {"http": {"url": "https://probe.example/${nothing}"}}}}`,
+		"a template is judged", "spec.effect.http.url",
+	},
+	{
+		`{"apiVersion": "taskonce.dev/v1alpha1", "kind": "TaskDecision", "metadata": {"name": "probe"}, "spec": {"submission": "probe", "uid": "probe", "attempt": 0, "action": "Cancel", "reason": "probe"}}`,
+		"who decides is written down", "taskonce.dev/decided-by",
+	},
+	{
+		`{"apiVersion": "taskonce.dev/v1alpha1", "kind": "TaskSubmission", "metadata": {"name": "probe", "annotations": {"taskonce.dev/submitted-by": "somebody-else"}}, "spec": {"templateRef": {"name": "probe"}}}`,
+		"nobody submits as somebody else", "names somebody-else",
+	},
+}
+
+// AwaitWebhooks returns when webhooks and policies are at work, which they are a moment after they are installed and the
+// operator is ready.
 func (c *ControlPlane) AwaitWebhooks(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	for _, p := range probes {
+		if err := c.await(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ControlPlane) await(ctx context.Context, p probe) error {
 	for {
-		_, _, err := c.kubectl(ctx, []byte(probe), "create", "--dry-run=server", "--namespace=default", "-f", "-")
-		if err == nil {
+		made, why, _ := c.kubectl(ctx, []byte(p.manifest), "create", "--dry-run=server", "--namespace=default", "-o=jsonpath={.metadata.annotations}", "-f", "-")
+		if strings.Contains(made+why, p.says) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the webhooks are not reached: %w", err)
+			return fmt.Errorf("admission is not at work, by which %s: %s%s", p.shows, made, why)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -79,6 +111,10 @@ func (c *ControlPlane) playService(ctx context.Context, host string) error {
 	return nil
 }
 
+// webhookPatience is the most that the API server takes. Where what is installed would be given up after three seconds, and
+// submissions let in unseen, the programs of these tests may just have been waiting for a processor.
+const webhookPatience = int64(30)
+
 // callAt has the webhooks of a configuration called at a port of the Service.
 func callAt(configuration *unstructured.Unstructured, port int64) error {
 	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
@@ -86,9 +122,11 @@ func callAt(configuration *unstructured.Unstructured, port int64) error {
 		return err
 	}
 	for i := range webhooks {
-		if err := unstructured.SetNestedField(webhooks[i].(map[string]any), port, "clientConfig", "service", "port"); err != nil {
+		webhook := webhooks[i].(map[string]any)
+		if err := unstructured.SetNestedField(webhook, port, "clientConfig", "service", "port"); err != nil {
 			return err
 		}
+		webhook["timeoutSeconds"] = webhookPatience
 	}
 	if webhooks == nil {
 		return nil

@@ -1,9 +1,11 @@
 package harness
 
 import (
+	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -52,8 +54,18 @@ func (c *ControlPlane) etcd(run string) (*envtest.Etcd, error) {
 	if err != nil {
 		return nil, err
 	}
+	clients, err := UnusedAddress()
+	if err != nil {
+		return nil, err
+	}
+	peers, err := UnusedAddress()
+	if err != nil {
+		return nil, err
+	}
 	data := filepath.Join(c.Dir, "etcd")
-	return &envtest.Etcd{Path: path, DataDir: data, Out: log, Err: log}, os.MkdirAll(data, 0o700)
+	etcd := &envtest.Etcd{Path: path, DataDir: data, Out: log, Err: log, URL: &url.URL{Scheme: "http", Host: clients}}
+	etcd.Configure().Set("listen-peer-urls", "http://"+peers)
+	return etcd, os.MkdirAll(data, 0o700)
 }
 
 func (c *ControlPlane) apiServer(run string, options Options) (*envtest.APIServer, error) {
@@ -69,9 +81,15 @@ func (c *ControlPlane) apiServer(run string, options Options) (*envtest.APIServe
 	if err != nil {
 		return nil, err
 	}
+	address := fmt.Sprintf("127.0.0.1:%d", options.SecurePort)
+	if options.SecurePort == 0 {
+		if address, err = UnusedAddress(); err != nil { // envtest's might be taken before it is listened on, and while it is restarted
+			return nil, err
+		}
+	}
 	server := &envtest.APIServer{Path: path, CertDir: run, Out: log, Err: log}
-	if options.SecurePort != 0 {
-		server.ListenAddr = envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(options.SecurePort)}
+	if server.Address, server.Port, err = net.SplitHostPort(address); err != nil {
+		return nil, err
 	}
 	flags := server.Configure()
 	// envtest's issuer holds the port: tokens would end with the run.

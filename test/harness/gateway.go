@@ -14,6 +14,9 @@ func (c *ControlPlane) GatewayKubeconfig(ctx context.Context) (string, error) {
 	if err := c.applyKinds(ctx, "config/gateway", nil, "ServiceAccount", "ClusterRole", "ClusterRoleBinding"); err != nil {
 		return "", err
 	}
+	if err := c.awaitRights(ctx, GatewayServiceAccount, Right{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}); err != nil {
+		return "", err
+	}
 	return c.accountKubeconfig(ctx, GatewayServiceAccount, "gateway")
 }
 

@@ -24,6 +24,14 @@ const ManagerNamespace = "taskonce-system"
 
 const managerServiceAccount = "taskonce-controller-manager"
 
+// managerRights are one of each role that is bound to the manager.
+var managerRights = []Right{
+	{Verb: "create", Group: "taskonce.dev", Resource: "taskrecords"},
+	{Verb: "create", Group: "authentication.k8s.io", Resource: "tokenreviews"},
+	{Verb: "create", Resource: "secrets", Namespace: ManagerNamespace},
+	{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: ManagerNamespace, Name: "taskonce.dev"},
+}
+
 // tokenLifetime is longer than any run: a process of its own cannot ask for a new token.
 const tokenLifetime = 30 * 24 * time.Hour
 
@@ -31,6 +39,9 @@ const tokenLifetime = 30 * 24 * time.Hour
 // of a kubeconfig file that authenticates as the manager. So the manager has exactly the rights it is installed with.
 func (c *ControlPlane) ManagerKubeconfig(ctx context.Context) (string, error) {
 	if err := c.applyRights(ctx); err != nil {
+		return "", err
+	}
+	if err := c.awaitRights(ctx, managerServiceAccount, managerRights...); err != nil {
 		return "", err
 	}
 	return c.accountKubeconfig(ctx, managerServiceAccount, "manager")

@@ -45,6 +45,6 @@ func (s *School) AddTemplate(ctx context.Context, edit *strings.Replacer) error 
 	if _, _, err := s.Plane.Kubectl(ctx, "apply", "-n", Namespace, "-f", path); err != nil {
 		return err
 	}
-	_, _, err = s.Plane.Kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=30s", "-n", Namespace, "-f", path)
+	_, _, err = s.Plane.Kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=2m", "-n", Namespace, "-f", path)
 	return err
 }

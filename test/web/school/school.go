@@ -140,11 +140,11 @@ func (s *School) startManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	manager := harness.Manager{Program: s.program("manager"), Kubeconfig: kubeconfig, Log: s.log("manager"), Webhooks: webhooks}
-	if err := s.Processes.Add(manager.Start(ctx)); err != nil {
+	if err := s.Plane.InstallAdmission(ctx, webhooks); err != nil {
 		return err
 	}
-	if err := s.Plane.InstallAdmission(ctx, webhooks); err != nil {
+	manager := harness.Manager{Program: s.program("manager"), Kubeconfig: kubeconfig, Log: s.log("manager"), Webhooks: webhooks}
+	if err := s.Processes.Add(manager.Start(ctx)); err != nil {
 		return err
 	}
 	return s.Plane.AwaitWebhooks(ctx)
