@@ -100,10 +100,10 @@ func (w *world) until(flight *inflight.Flight, state lifecycle.FlightState) {
 
 func (w *world) eventually(what string, condition func() bool) {
 	w.Helper()
-	for timeout := time.After(10 * time.Second); !condition(); {
+	for timeout := time.After(time.Minute); !condition(); {
 		select {
 		case <-timeout:
-			w.Fatalf("not so after ten seconds: %s", what)
+			w.Fatalf("not so after a minute: %s", what)
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -3,7 +3,6 @@ package httpcall
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -79,7 +78,7 @@ func (s *shop) count(n *int) func() int {
 }
 
 func (s *shop) build(t *testing.T, change func(*v1alpha1.TaskTemplateSpec)) *effecttest.Subject {
-	url := "http://" + closedPort(t)
+	url := "http://" + effecttest.ClosedAddress(t).String()
 	if s.behaviour != effecttest.Unreachable {
 		url = receive(t, s.respond).url()
 	}
@@ -112,15 +111,4 @@ func TestConformance(t *testing.T) {
 		subject.Dedups = effecttest.DedupsKeys
 		return subject
 	}})
-}
-
-// closedPort returns an address on which nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }

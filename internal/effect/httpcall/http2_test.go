@@ -173,8 +173,7 @@ func TestHTTP2IsNotSentAgain(t *testing.T) {
 				fr, options := frames(t, respond)
 				var dials atomic.Int32
 				options.dialled = func() { dials.Add(1) }
-				attempt := effecttest.NewAttempt(1)
-				attempt.Deadline = time.Now().Add(10 * time.Second) // ends what would go on for ever
+				attempt := effecttest.NewAttempt(1) // whose deadline ends what would go on for ever
 				outcome := execute(t, compiled(t, options, post("https://"+fr.listener.Addr().String(), change)), attempt)
 				if outcome.Kind != unknown || fr.requests.Load() != 1 || dials.Load() != 1 || !strings.Contains(outcome.Message, "may have applied") {
 					t.Errorf("got %+v after %d requests over %d connections, want Unknown after one", outcome, fr.requests.Load(), dials.Load())

@@ -37,7 +37,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := receive(t, c.respond)
-			one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt(r.url()+"/charges/${params.id}", usual...)))
+			one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt(r.url()+"/charges/${params.id}", usual...)))
 			outcome, err := one.Verify(t.Context(), effecttest.NewAttempt(2))
 			if err != nil || outcome.Kind != c.want || string(outcome.Result) != c.result || !strings.Contains(outcome.Message, c.message) {
 				t.Errorf("%s: got %+v and %v, want %s", c.reason, outcome, err, c.want)
@@ -55,7 +55,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestVerifyUnreachable(t *testing.T) {
-	one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt("http://"+closedPort(t), usual...)))
+	one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt("http://"+effecttest.ClosedAddress(t).String(), usual...)))
 	outcome, err := one.Verify(t.Context(), effecttest.NewAttempt(1))
 	if want := "verification could not tell: the receiver refused the connection"; err != nil || outcome.Kind != unknown || outcome.Message != want {
 		t.Errorf("got %+v and %v, want %q", outcome, err, want)
@@ -63,7 +63,7 @@ func TestVerifyUnreachable(t *testing.T) {
 }
 
 func TestVerifyOfAParameterThatIsMissing(t *testing.T) {
-	one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt("http://"+closedPort(t)+"/${params.missing}", usual...)))
+	one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt("http://"+effecttest.ClosedAddress(t).String()+"/${params.missing}", usual...)))
 	outcome, err := one.Verify(t.Context(), effecttest.NewAttempt(1))
 	if err != nil || outcome.Kind != unknown || outcome.Permanent {
 		t.Errorf("a question that cannot be asked says nothing about the attempt: got %+v and %v", outcome, err)
@@ -71,14 +71,14 @@ func TestVerifyOfAParameterThatIsMissing(t *testing.T) {
 }
 
 func TestVerifyWithoutVerification(t *testing.T) {
-	outcome, err := compiled(t, local(), post("http://"+closedPort(t))).Verify(t.Context(), effecttest.NewAttempt(1))
+	outcome, err := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String())).Verify(t.Context(), effecttest.NewAttempt(1))
 	if err != nil || outcome.Kind != unknown {
 		t.Errorf("got %+v and %v", outcome, err)
 	}
 }
 
 func TestVerifyWithASecret(t *testing.T) {
-	missing := compiled(t, local(), post("http://"+closedPort(t), verifiedAt("http://"+closedPort(t), usual...), func(spec *v1alpha1.TaskTemplateSpec) {
+	missing := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt("http://"+effecttest.ClosedAddress(t).String(), usual...), func(spec *v1alpha1.TaskTemplateSpec) {
 		ref := v1alpha1.SecretKeyRef{Name: "pay", Key: "key"}
 		spec.Verification.HTTP.Headers = []v1alpha1.HTTPHeader{{Name: "X-Api-Key", ValueFrom: &v1alpha1.ValueSource{SecretKeyRef: ref}}}
 	}))
@@ -91,7 +91,7 @@ func TestVerifyWithASecret(t *testing.T) {
 func TestVerifyCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt("http://"+closedPort(t), usual...)))
+	one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt("http://"+effecttest.ClosedAddress(t).String(), usual...)))
 	if outcome, err := one.Verify(ctx, effecttest.NewAttempt(1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %+v and %v", outcome, err)
 	}
@@ -139,7 +139,7 @@ func TestPoll(t *testing.T) {
 
 func TestPollAsksTheTemplatesOriginOnly(t *testing.T) {
 	other := receive(t, says(200, "{}"))
-	one := compiled(t, local(), post("http://"+closedPort(t)))
+	one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String()))
 	for _, location := range []string{other.url(), "", "/jobs/7", "http://[::1", "file:///etc/passwd"} {
 		attempt := effecttest.NewAttempt(1)
 		attempt.Location = location
@@ -155,7 +155,7 @@ func TestPollAsksTheTemplatesOriginOnly(t *testing.T) {
 
 func TestQuestionsGoOverConnectionsOfTheirOwn(t *testing.T) {
 	r := receive(t, says(404, ""))
-	one := compiled(t, local(), post("http://"+closedPort(t), verifiedAt(r.url(), usual...)))
+	one := compiled(t, local(), post("http://"+effecttest.ClosedAddress(t).String(), verifiedAt(r.url(), usual...)))
 	for n := 1; n <= 2; n++ {
 		if outcome, err := one.Verify(t.Context(), effecttest.NewAttempt(1)); err != nil || outcome.Kind != notApplied || r.all()[n-1].connection != n {
 			t.Fatalf("got %+v and %v", outcome, err)

@@ -1,7 +1,6 @@
 package sqltx
 
 import (
-	"net"
 	"testing"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -43,7 +42,7 @@ func subjects(dialect v1alpha1.SQLDialect) func(*testing.T, effecttest.Behaviour
 		case effecttest.RefuseSecret:
 			changes = append(changes, also("INSERT INTO awards (task) VALUES ('"+dbserver.Password+"')"))
 		case effecttest.Unreachable:
-			w.dsn = w.server.DSN(w.name, closedPort(t))
+			w.dsn = w.server.DSN(w.name, effecttest.ClosedAddress(t).Port)
 		case effecttest.LoseBefore:
 			w.proxy.Lose(dbserver.LoseCommit)
 		case effecttest.LoseAfter:
@@ -64,15 +63,4 @@ func subjects(dialect v1alpha1.SQLDialect) func(*testing.T, effecttest.Behaviour
 			Secret: dbserver.Password, Reached: w.proxy.AwaitCommit,
 		}
 	}
-}
-
-// closedPort returns a port on which nothing listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -66,18 +66,19 @@ func TestForbidWaitsForASessionThatHoldsTheKey(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		one := w.compile()
 		one.timeout = 2 * time.Second
+		forbid := func() effect.Outcome { return w.forbidden(one, effecttest.NewAttempt(1)) }
 		tx := w.rival(insert)
-		is(t, w.forbidden(one, effecttest.NewAttempt(1)), inProgress, false, "still open")
+		stillOpen(t, forbid)
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
 		tx = w.rival(insert)
-		is(t, w.forbidden(one, effecttest.NewAttempt(1)), inProgress, false, "still open")
+		stillOpen(t, forbid)
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		one.timeout = 10 * time.Second
-		outcome := w.forbidden(one, effecttest.NewAttempt(1))
+		one.timeout = defaultTimeout
+		outcome := forbid()
 		is(t, outcome, applied, false, "")
 		if string(outcome.Result) != `{"n":7}` || w.ledger() != 1 {
 			t.Errorf("got the result %s, and the ledger has %d rows", outcome.Result, w.ledger())

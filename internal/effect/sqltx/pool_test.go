@@ -1,6 +1,7 @@
 package sqltx
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -36,21 +37,23 @@ func TestDSNsThatDoNotWork(t *testing.T) {
 
 func TestPoolsAreBoundedAndClosedWhenIdle(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.databases.options.MaxConnections, w.databases.options.IdleAfter = 1, 50*time.Millisecond
+		w.databases.options.MaxConnections = 1
 		one := w.compile()
+		execute := func(key string) {
+			attempt := effecttest.NewAttempt(1)
+			attempt.DownstreamKey, attempt.BusinessKey = key, ""
+			is(t, w.executed(one, attempt), applied, false, "")
+		}
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() {
-				attempt := effecttest.NewAttempt(1)
-				attempt.DownstreamKey += strings.Repeat("x", i+1)
-				attempt.BusinessKey = ""
-				is(t, w.executed(one, attempt), applied, false, "")
-			})
+			all.Go(func() { execute(fmt.Sprint("shop/award-", i)) })
 		}
 		all.Wait()
 		if most := w.proxy.Connections(); most != 1 {
 			t.Errorf("there were %d connections at once", most)
 		}
+		w.databases.options.IdleAfter = 50 * time.Millisecond // not before: the last one may come later than that
+		execute("shop/the-last")
 		eventually(t, "the pool is closed", func() bool {
 			w.databases.mu.Lock()
 			defer w.databases.mu.Unlock()

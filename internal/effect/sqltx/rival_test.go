@@ -3,6 +3,8 @@ package sqltx
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +30,16 @@ func (w *world) rival(statements ...string) *sql.Tx {
 	return tx
 }
 
+// waiting waits until so many sessions wait for a lock.
+func (w *world) waiting(n int) {
+	w.t.Helper()
+	query := "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+	if w.dialect == v1alpha1.PostgreSQL {
+		query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	}
+	eventually(w.t, fmt.Sprintf("%d sessions wait for a lock", n), func() bool { return w.number(query) == n })
+}
+
 // changesBoth changes the first order and then the second.
 var changesBoth = []change{also("UPDATE orders SET status = 'A' WHERE id = 1"), also("UPDATE orders SET status = 'A' WHERE id = 2")}
 
@@ -40,21 +52,28 @@ func (w *world) begin(ctx context.Context, one *transaction) <-chan effect.Outco
 
 func TestADeadlockVictim(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.must("CREATE TABLE ballast (n integer)")
-		// Whom the server ends: in PostgreSQL who looks first, in MariaDB who has changed less.
+		w.must("CREATE TABLE ballast (n integer)", "CREATE TABLE gates (n integer)", "INSERT INTO gates VALUES (1)")
+		// Whom the server ends: in PostgreSQL who looks, and it looks once, in MariaDB who has changed less.
 		heavy := "INSERT INTO ballast VALUES (1)" + strings.Repeat(", (1)", 500)
 		if w.dialect == v1alpha1.PostgreSQL {
 			heavy = "SET LOCAL deadlock_timeout = '10min'"
 		}
 		rival := w.rival(heavy, "UPDATE orders SET status = 'B' WHERE id = 2")
-		one := w.compile(changesBoth...)
+		gate := w.rival("UPDATE gates SET n = 2")
+		one := w.compile(changesBoth[0], also("UPDATE gates SET n = 3"), changesBoth[1])
 		outcomes := w.begin(t.Context(), one)
 		w.blocked("orders", 1)
-		if _, err := rival.ExecContext(t.Context(), "UPDATE orders SET status = 'B' WHERE id = 1"); err != nil {
+		met := make(chan error, 1)
+		go func() {
+			_, err := rival.ExecContext(t.Context(), "UPDATE orders SET status = 'B' WHERE id = 1")
+			met <- err
+		}()
+		w.waiting(2) // the attempt at the gate, and the rival for the attempt: so it is the attempt that closes the circle
+		if err := gate.Rollback(); err != nil {
 			t.Fatal(err)
 		}
 		is(t, <-outcomes, notApplied, false, "deadlock")
-		if err := rival.Commit(); err != nil {
+		if err := errors.Join(<-met, rival.Commit()); err != nil {
 			t.Fatal(err)
 		}
 		is(t, w.executed(one, effecttest.NewAttempt(2)), applied, false, "")
@@ -70,9 +89,7 @@ func TestASerializationFailure(t *testing.T) {
 	rival := w.rival("UPDATE orders SET status = 'B' WHERE id = 1")
 	one := w.compile(also("UPDATE orders SET status = 'A' WHERE id = 1"))
 	outcomes := w.begin(t.Context(), one)
-	eventually(t, "the attempt waits for the row", func() bool {
-		return w.number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
-	})
+	w.waiting(1)
 	if err := rival.Commit(); err != nil {
 		t.Fatal(err)
 	}
