@@ -12,7 +12,7 @@ import (
 
 // collected is how long the garbage collector may take: it looks for new kinds every half minute, and the suite
 // installs ours after it was started.
-const collected = 90 * time.Second
+const collected = 3 * time.Minute
 
 var _ = Describe("A running operator and its Jobs", func() {
 	It("is woken by a Job's end, asks nothing before, and lets it go with its submission", func() {

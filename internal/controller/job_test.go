@@ -8,7 +8,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/harness"
@@ -104,8 +106,12 @@ var _ = Describe("An action that is a Job", func() {
 	It("asks a person when activeDeadlineSeconds was over", func() {
 		w := newWorld()
 		j, _ := w.newRunningJob(listing(3), func(spec *v1alpha1.TaskTemplateSpec) {
-			spec.Effect.Job.Template.Spec.ActiveDeadlineSeconds = ptr.To[int64](5) // within which its pod is met
+			spec.Effect.Job.Template.Spec.ActiveDeadlineSeconds = ptr.To[int64](3600)
 		})
+		job := w.job("a-a1")
+		Expect(job.Spec.ActiveDeadlineSeconds).To(Equal(ptr.To[int64](3600)))
+		// Its pod runs by now: before that a deadline that is short enough to be waited for might be over.
+		Expect(admin.Patch(ctx, job, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"activeDeadlineSeconds":1}}`)))).To(Succeed())
 		w.afterEnd(1, "a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonOutcomeUnknown)
 		Expect(w.status("a").Message).To(ContainSubstring("DeadlineExceeded"))

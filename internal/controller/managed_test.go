@@ -33,6 +33,7 @@ import (
 // has in a cluster, but for one namespace.
 type managed struct {
 	*world
+	ticks   clock.Clock
 	wire    *wire
 	compile effect.Compiler
 	started int
@@ -74,9 +75,18 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 // newManaged starts a manager. It runs effects of the fake, or of the compiler that is given.
 func newManaged(compilers ...effect.Compiler) *managed {
 	GinkgoHelper()
+	return newManagedAt(clock.RealClock{}, compilers...)
+}
+
+// newManagedAt starts one with a clock of its own. While that stands still nothing takes long, however slow the machine is.
+func newManagedAt(ticks clock.Clock, compilers ...effect.Compiler) *managed {
+	GinkgoHelper()
 	namespace, err := plane.Namespace(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	w := &managed{world: &world{namespace: namespace, fake: effecttest.New(), faults: &faults{}}, wire: &wire{}}
+	w := &managed{world: &world{namespace: namespace, fake: effecttest.New(), faults: &faults{}}, ticks: ticks, wire: &wire{}}
+	w.fake.SetClock(ticks.Now)
+	// An effect that a spec holds goes on until it lets it, however slow the machine is.
+	w.fake.SetTraits(effect.Traits{Timeout: 10 * time.Minute, Verifies: true, VerifyTimeout: 10 * time.Minute})
 	w.compile = w.fake.Compiler()
 	if len(compilers) > 0 {
 		w.compile = compilers[0]
@@ -103,8 +113,8 @@ func (w *managed) start() {
 		Plans: controller.NewPlans(effect.Compilers{
 			HTTP: w.compile, Job: job.New(job.Options{Client: mgr.GetClient(), Cache: mgr.GetCache()}),
 		}),
-		Receivers: controller.NewReceivers(clock.RealClock{}),
-		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: clock.RealClock{},
+		Receivers: controller.NewReceivers(w.ticks),
+		Executor:  fmt.Sprintf("managed-%s-%d", w.namespace, w.started), Clock: w.ticks,
 		Observer: telemetry.Observers{telemetry.Metrics{}, &w.account, events},
 	}
 	op.Init(100)

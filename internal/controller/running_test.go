@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
@@ -23,7 +24,8 @@ import (
 
 var _ = Describe("A running operator", func() {
 	It("writes three times for an effect that is quick, reads nothing, and then is quiet", func() {
-		w := newManaged()
+		still := clocktesting.NewFakeClock(time.Now())
+		w := newManagedAt(still)
 		w.template("work")
 		w.seen("work")
 		w.settled()
@@ -32,10 +34,13 @@ var _ = Describe("A running operator", func() {
 		record := v1alpha1.RecordName("a")
 		Expect(w.settled()).To(Equal([]string{"POST taskrecords", "PUT taskrecords/" + record, "PUT tasksubmissions/a/status"}))
 		Expect(w.effects("a")).To(Equal(1))
+		Eventually(still.HasWaiters).Should(BeTrue())
+		still.Step(time.Second) // another sweep
+		Expect(w.settled()).To(BeEmpty())
 	})
 
 	It("writes once more for a business key", func() {
-		w := newManaged()
+		w := newManagedAt(clocktesting.NewFakeClock(time.Now()))
 		w.template("work", forOrder)
 		w.seen("work")
 		w.settled()

@@ -44,7 +44,7 @@ func TestController(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(90 * time.Second) // of a machine that is busy
 	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	ctrl.SetLogger(logr.Discard())

@@ -205,7 +205,7 @@ func (w *world) expectOnce(name string, reason v1alpha1.Reason) {
 // awaitCall waits until so many calls of a method have begun.
 func (w *world) awaitCall(method effecttest.Method, n int) {
 	GinkgoHelper()
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
 	_, err := w.fake.Await(limited, method, n)
 	Expect(err).NotTo(HaveOccurred())

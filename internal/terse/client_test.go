@@ -3,6 +3,7 @@ package terse_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -33,15 +34,15 @@ var (
 func TestMain(m *testing.M) {
 	harness.Main(func() (code int, err error) {
 		if plane, err = harness.Start(harness.Options{CRDs: true}); err != nil {
-			return 0, err
+			return 1, err
 		}
-		defer func() { err = plane.Stop() }()
+		defer func() { err = errors.Join(err, plane.Stop()) }()
 		kubeconfig, err := plane.ManagerKubeconfig(context.Background())
 		if err != nil {
-			return 0, err
+			return 1, err
 		}
 		if config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
-			return 0, err
+			return 1, err
 		}
 		return m.Run(), nil
 	})
