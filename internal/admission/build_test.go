@@ -79,7 +79,7 @@ func newNamespace(templates ...string) string {
 		apply(namespace, manifest)
 	}
 	if len(templates) > 0 {
-		Expect(run(namespace, "", "wait", "--for=condition=Ready", "tasktemplates", "--all", "--timeout=20s")).To(ContainSubstring("condition met"))
+		Expect(run(namespace, "", "wait", "--for=condition=Ready", "tasktemplates", "--all", "--timeout=90s")).To(ContainSubstring("condition met"))
 	}
 	return namespace
 }

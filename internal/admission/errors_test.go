@@ -49,7 +49,7 @@ func (s shown) runIn(namespace string) string {
 	}
 	_, said := kubectl(namespace, s.manifest, args...)
 	for _, differs := range [][2]string{
-		{namespace, "shop"}, {`error when creating "STDIN": `, ""}, {`\b[0-9]+[smh]+ ago`, "3h ago"},
+		{namespace, "shop"}, {`error when creating "STDIN": `, ""}, {`\b([0-9]+[smhd])+ ago`, "3h ago"},
 		{`\.svc:[0-9]+/`, ".svc:443/"}, {`dial tcp [0-9.]+:[0-9]+`, "dial tcp 10.96.0.17:443"},
 		{`\?timeout=30s`, "?timeout=3s"}, // as installed; the harness has the API server more patient
 	} {

@@ -5,9 +5,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/test/harness"
 )
 
@@ -28,10 +30,21 @@ func decode(manifest string) *unstructured.Unstructured {
 	return object
 }
 
-// grant binds a role that comes with the operator to a person.
+// creates is what whoever has a role that comes with the operator may create.
+var creates = map[string]string{"taskonce-submitter": "tasksubmissions", "taskonce-approver": "taskdecisions", "taskonce-template-editor": "tasktemplates"}
+
+// grant binds a role that comes with the operator to a person, and returns when the API server has heard of it.
 func grant(namespace, person, role string) {
 	GinkgoHelper()
 	run(namespace, "", "create", "rolebinding", person+"-"+role, "--clusterrole="+role, "--user="+person)
+	Eventually(func() bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               person,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: creates[role], Verb: "create"},
+		}}
+		Expect(admin.Create(ctx, review)).To(Succeed())
+		return review.Status.Allowed
+	}).Should(BeTrue(), "%s has no right of a %s", person, role)
 }
 
 var _ = Describe("Who did what", func() {

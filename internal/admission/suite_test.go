@@ -43,7 +43,7 @@ func TestAdmission(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(90 * time.Second) // of a machine that is busy
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	ctrl.SetLogger(logr.Discard())
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
