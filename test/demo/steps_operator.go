@@ -12,12 +12,12 @@ import (
 // What happens to the operator itself, and what it says when it cannot go on.
 
 const (
-	// heldFor is how long the receiver holds the call of "killed" after the new operator is ready: longer than the
-	// attempt's time-out and settling time, shorter than that time-out and the grace.
-	heldFor = 4 * time.Second
+	// heldFor is how long the receiver holds the call of "killed" after the new operator is ready: much shorter than what that
+	// one waits, so that the receiver knows the answer when it is asked.
+	heldFor = time.Second
 	// orphanWait is the time-out of book-seat.yaml and the operator's grace: so long an attempt is waited for that
 	// another process has begun.
-	orphanWait = 2*time.Second + 5*time.Second
+	orphanWait = 6*time.Second + 5*time.Second
 )
 
 func killed() step {

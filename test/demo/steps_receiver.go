@@ -122,7 +122,7 @@ func lateCommit() step {
 	const key = "close-account-77"
 	return step{
 		name: "late commit",
-		story: "The receiver closes the account four seconds after the call, when the operator has long given up waiting.\n" +
+		story: "The receiver closes the account six seconds after the call, when the operator has long given up waiting.\n" +
 			"Asked at once it says no, which is true and means nothing: only what it says after settleAfter is believed.",
 		play: submitAndFinish(key, "close-account", `{"account": 77, "amount": 1}`),
 		judge: func(e *evidence) []Finding {

@@ -10,9 +10,9 @@ import (
 
 const (
 	// patience is how long anything is waited for: several times what a slow machine needs.
-	patience = 60 * time.Second
+	patience = 2 * time.Minute
 	// stopPatience is how long the operator may take to end when it is asked to.
-	stopPatience = 30 * time.Second
+	stopPatience = time.Minute
 	// glance is how often that is looked at which tells nobody that it changed.
 	glance = 50 * time.Millisecond
 )

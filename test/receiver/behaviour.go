@@ -12,12 +12,12 @@ type behaviour func(w http.ResponseWriter, c call)
 const (
 	// busyFor is the Retry-After, in seconds, of the first answer of "busy".
 	busyFor = "2"
-	// lateBy is longer than the time-out of any caller in the demo.
-	lateBy = 4 * time.Second
+	// lateBy is longer than the time-out of its caller in the demo, by more than a caller or a machine hesitates.
+	lateBy = 6 * time.Second
 	// slowBy is long enough for others to wait for a place meanwhile.
 	slowBy = 1500 * time.Millisecond
-	// slowToTell is long enough for a status that says what is awaited.
-	slowToTell = time.Second
+	// slowToTell is long enough for a status that says what is awaited, also where the operator hesitates.
+	slowToTell = 3 * time.Second
 )
 
 // behaviours are the first segments of the paths. All but "idempotent" have an effect for each call that they let

@@ -129,7 +129,6 @@ func TestDrainWaitsForLateEffects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.expect("ns/a", 1, 0)
 	b.admin("drain")
 	b.expect("ns/a", 1, 1)
 	<-answered
