@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -22,14 +23,15 @@ import (
 	"github.com/taskonce/taskonce/test/harness"
 )
 
-const manifests = `apiVersion: taskonce.dev/v1alpha1
+const template = `apiVersion: taskonce.dev/v1alpha1
 kind: TaskTemplate
 metadata: {name: work}
 spec:
   retry: {maxAttempts: 1}
   effect: {http: {url: "http://NOBODY/"}}
----
-apiVersion: taskonce.dev/v1alpha1
+`
+
+const submissions = `apiVersion: taskonce.dev/v1alpha1
 kind: TaskSubmission
 metadata:
   name: a
@@ -96,33 +98,37 @@ func (o *operator) submit(t *testing.T) {
 	t.Helper()
 	nobody, err := harness.UnusedAddress()
 	must(t, err)
+	o.apply(t, strings.Replace(template, "NOBODY", nobody, 1))
+	o.waits(t, "--for=condition=Ready", "tasktemplate/work") // else a submission may be seen before it, and wait
+	o.apply(t, submissions)
+	o.waits(t, "--for=jsonpath={.status.reason}=RetriesExhausted", "tasksubmission/a")
+	o.waits(t, "--for=jsonpath={.status.reason}=TemplateNotFound", "tasksubmission/b")
+}
+
+func (o *operator) apply(t *testing.T, manifests string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifests.yaml")
-	must(t, os.WriteFile(path, []byte(strings.Replace(manifests, "NOBODY", nobody, 1)), 0o600))
+	must(t, os.WriteFile(path, []byte(manifests), 0o600))
 	o.kubectl(t, "-n", o.namespace, "apply", "-f", path)
-	o.kubectl(t, "-n", o.namespace, "wait", "--for=jsonpath={.status.reason}=RetriesExhausted", "tasksubmission/a", "--timeout=60s")
-	o.kubectl(t, "-n", o.namespace, "wait", "--for=jsonpath={.status.reason}=TemplateNotFound", "tasksubmission/b", "--timeout=60s")
+}
+
+func (o *operator) waits(t *testing.T, what, object string) {
+	t.Helper()
+	o.kubectl(t, "-n", o.namespace, "wait", what, object, "--timeout=2m")
 }
 
 func (o *operator) isReady(t *testing.T) {
 	for _, path := range []string{"/healthz", "/readyz", "/readyz/cache", "/readyz/api-server"} {
-		if code, said := ask(t, "http://"+o.probes+path, ""); code != http.StatusOK {
-			t.Errorf("%s answers %d: %s", path, code, said)
-		}
+		answers(t, "http://"+o.probes+path, "", http.StatusOK)
 	}
 }
 
 func (o *operator) showsMetrics(t *testing.T) {
-	if code, _ := ask(t, "https://"+o.metrics+"/metrics", ""); code != http.StatusUnauthorized {
-		t.Errorf("a stranger gets %d", code)
-	}
-	if code, _ := ask(t, "https://"+o.metrics+"/metrics", o.account(t, "anybody")); code != http.StatusForbidden {
-		t.Errorf("who may not read them gets %d", code)
-	}
+	metrics := "https://" + o.metrics + "/metrics"
+	answers(t, metrics, "", http.StatusUnauthorized)
+	answers(t, metrics, o.account(t, "anybody"), http.StatusForbidden)
 	o.kubectl(t, "create", "clusterrolebinding", "reads", "--clusterrole=taskonce-metrics-reader", "--serviceaccount="+o.namespace+":reader")
-	code, text := ask(t, "https://"+o.metrics+"/metrics", o.account(t, "reader"))
-	if code != http.StatusOK {
-		t.Fatalf("who may read them gets %d", code)
-	}
+	reader := o.account(t, "reader")
 	for _, want := range []string{
 		`taskonce_submissions_finished_total{phase="Failed",reason="RetriesExhausted",template="work"} 1.0`,
 		`taskonce_submissions{phase="Pending",reason="TemplateNotFound",template="unknown"} 1.0`,
@@ -131,11 +137,12 @@ func (o *operator) showsMetrics(t *testing.T) {
 		"taskonce_max_in_flight 512.0",
 		"rest_client_requests_total{",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the metrics do not have %s", want)
-		}
+		eventually(t, "the metrics have "+want, func() (bool, string) { // what kubectl has seen the operator may not have heard yet
+			_, text := ask(t, metrics, reader)
+			return strings.Contains(text, want), text
+		})
 	}
-	if strings.Contains(text, "invented-by-a-submitter") {
+	if _, text := ask(t, metrics, reader); strings.Contains(text, "invented-by-a-submitter") {
 		t.Error("a name that a submitter invented has a series")
 	}
 }
@@ -179,10 +186,7 @@ func (o *operator) hasWritten(t *testing.T) {
 
 func (o *operator) losesTheAPIServer(t *testing.T) {
 	must(t, o.plane.KillAPIServer())
-	eventually(t, func() bool {
-		code, _ := ask(t, "http://"+o.probes+"/readyz/api-server", "")
-		return code == http.StatusInternalServerError
-	})
+	answers(t, "http://"+o.probes+"/readyz/api-server", "", http.StatusInternalServerError)
 	if code, said := ask(t, "http://"+o.probes+"/readyz", ""); code == http.StatusOK {
 		t.Errorf("it is ready: %s", said)
 	}
@@ -190,10 +194,7 @@ func (o *operator) losesTheAPIServer(t *testing.T) {
 		t.Errorf("it would be started again, in vain: %d: %s", code, said)
 	}
 	must(t, o.plane.StartAPIServer())
-	eventually(t, func() bool {
-		code, _ := ask(t, "http://"+o.probes+"/readyz", "")
-		return code == http.StatusOK
-	})
+	answers(t, "http://"+o.probes+"/readyz", "", http.StatusOK)
 }
 
 func (o *operator) kubectl(t *testing.T, args ...string) string {
@@ -229,14 +230,27 @@ func ask(t *testing.T, url, token string) (code int, text string) {
 	return answer.StatusCode, string(body)
 }
 
-// eventually waits for what comes by itself.
-func eventually(t *testing.T, holds func() bool) {
+// answers waits until a URL answers with a code: what is looked at on the way may not have been in time before.
+func answers(t *testing.T, url, token string, wanted int) {
 	t.Helper()
-	deadline := time.After(60 * time.Second)
-	for !holds() {
+	eventually(t, fmt.Sprintf("%s answers %d", url, wanted), func() (bool, string) {
+		code, said := ask(t, url, token)
+		return code == wanted, fmt.Sprintf("%d: %s", code, said)
+	})
+}
+
+// eventually waits for what comes by itself. Where it does not come, what was seen last is said.
+func eventually(t *testing.T, what string, look func() (holds bool, seen string)) {
+	t.Helper()
+	deadline := time.After(2 * time.Minute)
+	for {
+		holds, seen := look()
+		if holds {
+			return
+		}
 		select {
 		case <-deadline:
-			t.Fatal("it did not come to that")
+			t.Fatalf("it did not come to that: %s\n%s", what, seen)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
