@@ -69,12 +69,12 @@ func TestAnEditAsksAgain(t *testing.T) {
 	w.reaches("a", "AwaitingApproval")
 	seen := w.kubectl("get", "tasktemplate", "refund", "-o", "jsonpath={.status.effectDigest}")
 	w.template("refund", "/plain/other-refunds", approved)
-	w.kubectl("wait", "--for=jsonpath={.status.observedGeneration}=2", "tasktemplate/refund", "--timeout=30s")
+	w.waits("--for=jsonpath={.status.observedGeneration}=2", "tasktemplate/refund")
 	w.expect(4, "", "look at it again", "approve", "a", why, "--template-digest="+seen)
 	// By hand, what was seen can still be approved: it is superseded, and changes nothing.
 	uid := w.kubectl("get", "tasksubmission", "a", "-o", "jsonpath={.metadata.uid}")
 	w.kubectlWith(`{apiVersion: taskonce.dev/v1alpha1, kind: TaskDecision, metadata: {name: by-hand}, spec: {submission: a, uid: `+uid+`, attempt: 0, action: Approve, reason: seen, templateDigest: "`+seen+`"}}`, "create", "-f", "-")
-	w.kubectl("wait", "--for=jsonpath={.status.state}=Superseded", "taskdecision/by-hand", "--timeout=30s")
+	w.waits("--for=jsonpath={.status.state}=Superseded", "taskdecision/by-hand")
 	w.expect(0, "approved\n", "", "approve", "a", why)
 	w.expect(0, "a Success/Applied\n", "", "wait", "a")
 }
@@ -84,10 +84,10 @@ func TestCancel(t *testing.T) {
 	w := newWorld(t)
 	w.template("refund", "/plain/refunds", approved)
 	w.template("unreachable", "/plain/orders", laterAgain)
-	w.kubectl("patch", "tasktemplate", "unreachable", "--type=merge", "-p", `{"spec":{"effect":{"http":{"url":"http://127.0.0.1:1/"}}}}`)
+	w.edit("unreachable", `{"url":"http://127.0.0.1:1/"}`)
 	w.template("vanishes", "/drop/orders", forOrder)
 	w.template("slow", "/hold/orders")
-	w.kubectl("patch", "tasktemplate", "slow", "--type=merge", "-p", `{"spec":{"effect":{"http":{"timeout":"60s"}}}}`)
+	w.edit("slow", `{"timeout":"10m"}`)
 
 	w.submit("refund", "awaiting")
 	w.reaches("awaiting", "AwaitingApproval")
@@ -123,10 +123,9 @@ func TestRetry(t *testing.T) {
 	w.submit("refuses", "refused")
 	w.taskonce("wait", "done", "refused")
 	w.expect(4, "", "only a failed submission can be retried", "retry", "done", why)
-	w.kubectl("patch", "tasktemplate", "refuses", "--type=merge", "-p", `{"spec":{"effect":{"http":{"url":"http://`+installation.receiver+`/plain/orders"}}}}`)
-	w.kubectl("wait", "--for=jsonpath={.status.observedGeneration}=2", "tasktemplate/refuses", "--timeout=30s")
+	w.edit("refuses", `{"url":"http://`+installation.receiver+`/plain/orders"}`)
 	w.expect(0, "refused opened again\n", "", "retry", "refused", why)
-	w.kubectl("wait", "--for=jsonpath={.status.phase}=Success", "tasksubmission/refused", "--timeout=30s")
+	w.waits("--for=jsonpath={.status.phase}=Success", "tasksubmission/refused")
 	if w.status("refused", "attempts") != "2" || w.effects("refused") != 1 || w.effects("done") != 1 {
 		t.Errorf("%s attempts", w.status("refused", "attempts"))
 	}
@@ -208,12 +207,12 @@ func TestDecidingAboutMany(t *testing.T) {
 	if got := w.taskonce("approve", "-l", "checked=yes", why, "--yes"); got.code != 0 || got.out != "tasksubmission.taskonce.dev/b approved\n" {
 		t.Errorf("by label: %+v", got)
 	}
+	w.reaches("a", "Applied")
+	w.reaches("b", "Applied") // else they are found, too
 	if got := w.taskonce("cancel", "--field-selector=status.reason=AwaitingApproval", why, "--yes"); got.code != 0 || got.out != "tasksubmission.taskonce.dev/c cancelled\n" {
 		t.Errorf("by field: %+v", got)
 	}
+	w.reaches("c", "Cancelled")
 	w.expect(0, "", "of no use for any of the 4", "approve", "--all", why, "--yes")
 	w.expect(0, "", "No resources found.", "approve", "-l", "checked=no", why, "--yes")
-	for name, reason := range map[string]string{"a": "Applied", "b": "Applied", "c": "Cancelled"} {
-		w.reaches(name, reason)
-	}
 }

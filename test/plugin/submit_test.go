@@ -27,8 +27,8 @@ func TestSubmitTellsWhatCameOfIt(t *testing.T) {
 	w.expect(1, "", "no template has the name", "submit", "No Such Name", "--key", "a")
 	w.expect(2, "Failed/Rejected\n", "refused is Failed (Rejected): ", "submit", "refuses", "--key", "refused", "-p", "order=7", "--wait")
 	w.expect(3, "Processing/OutcomeUnknown\n", "kubectl taskonce explain lost -n "+w.namespace, "submit", "vanishes", "--key", "lost", "-p", "order=7", "--wait")
-	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=3s")
-	w.expect(1, "", "timed out after 100ms; the last try: ", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=100ms")
+	w.expect(3, "Pending", "late has not finished", "submit", "missing", "--key", "late", "--wait", "--timeout=10s")
+	w.expect(1, "", "timed out after 2s; the last try: ", "submit", "works", "--key", "a", "--server=http://127.0.0.1:1", "--timeout=2s")
 	if n := w.effects(name); n != 1 {
 		t.Errorf("%d effects", n)
 	}
@@ -159,7 +159,8 @@ func TestWaitAndResult(t *testing.T) {
 
 	w.expect(0, "tasksubmission.taskonce.dev/done Success/Applied\n", "", "wait", "done")
 	w.expect(2, "done Success/Applied\n", "failed is Failed (Rejected)", "wait", "tasksubmission/done", "failed")
-	w.expect(3, "stopped Pending/TemplateSuspended\n", "stopped has not finished", "wait", "--all", "--timeout=3s")
+	w.reaches("stopped", "TemplateSuspended")
+	w.expect(3, "stopped Pending/TemplateSuspended\n", "stopped has not finished", "wait", "--all", "--timeout=10s")
 	w.expect(0, "done Success/Applied\n", "", "wait", "--field-selector=spec.templateRef.name=works")
 	w.expect(1, "", `error: there is no submission "nobody"`, "wait", "nobody")
 	w.expect(1, "", "exactly one of these", "wait", "done", "--all")
@@ -211,13 +212,13 @@ func TestKubectlWait(t *testing.T) {
 	w.template("refuses", nobodyThere)
 	for name, template := range map[string]string{"succeeds": "works", "fails": "refuses"} {
 		w.submit(template, name)
-		w.kubectl("wait", "--for=condition=Finished", "tasksubmission/"+name, "--timeout=30s")
+		w.waits("--for=condition=Finished", "tasksubmission/"+name)
 		w.kubectl("delete", "tasksubmission", name)
 		if got := w.run("", installation.plane.Programs+"/kubectl", "wait", "--for=condition=Finished", "tasksubmission/"+name, "--timeout=30s"); got.code != 1 || !strings.Contains(got.err, "NotFound") {
 			t.Errorf("%s, removed: %+v", name, got)
 		}
 		w.submit(template, name)
-		w.kubectl("wait", "--for=condition=Finished", "tasksubmission/"+name, "--timeout=30s")
+		w.waits("--for=condition=Finished", "tasksubmission/"+name)
 		if w.status(name, "replayed") != "true" || w.effects(name) > 1 {
 			t.Errorf("%s was carried out again", name)
 		}

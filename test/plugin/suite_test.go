@@ -165,7 +165,20 @@ spec:
   effect: {http: {url: "http://%s%s", timeout: 30s}}
 %s
 `, name, installation.receiver, path, strings.Join(more, "\n")), "apply", "-f", "-")
-	w.kubectl("wait", "--for=condition=Ready", "tasktemplate/"+name, "--timeout=30s")
+	w.waits("--for=condition=Ready", "tasktemplate/"+name)
+}
+
+// edit changes the effect of a template, and returns when the operator goes by that.
+func (w *world) edit(name, effect string) {
+	w.Helper()
+	generation := w.kubectl("patch", "tasktemplate", name, "--type=merge", "-p", `{"spec":{"effect":{"http":`+effect+`}}}`, "-o", "jsonpath={.metadata.generation}")
+	w.waits("--for=jsonpath={.status.observedGeneration}="+generation, "tasktemplate/"+name)
+}
+
+// waits has kubectl wait, for longer than anything takes.
+func (w *world) waits(what, object string) {
+	w.Helper()
+	w.kubectl("wait", what, object, "--timeout=2m")
 }
 
 const (
@@ -184,7 +197,7 @@ func (w *world) submit(template, key string) {
 // reaches waits until a submission has a reason.
 func (w *world) reaches(name, reason string) {
 	w.Helper()
-	w.kubectl("wait", "--for=jsonpath={.status.reason}="+reason, "tasksubmission/"+name, "--timeout=30s")
+	w.waits("--for=jsonpath={.status.reason}="+reason, "tasksubmission/"+name)
 }
 
 // status reads one field of a status.
