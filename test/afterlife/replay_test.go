@@ -21,8 +21,8 @@ import (
 type route struct {
 	name     string
 	template string // plain: a receiver that recognises nothing
-	// walk leads there and returns where the action is applied in the end.
-	walk func(w *world, first *v1alpha1.TaskSubmission) (namespace string)
+	// walk leads there and returns what the submission came to in the end.
+	walk func(w *world, first *v1alpha1.TaskSubmission) (last *v1alpha1.TaskSubmission)
 	// effects is what the receiver counts, over all namespaces.
 	effects int
 	// other says that the result is a new one: nothing remembers the first.
@@ -33,63 +33,63 @@ type route struct {
 var words = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
 var routes = []route{
-	{name: "created twice", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "created twice", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		if err := w.client.Create(w.Context(), manifest(first.Namespace, first.Name, "plain")); !apierrors.IsAlreadyExists(err) {
 			w.Errorf("the API server took the second: %v", err)
 		}
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "kubectl delete, apply", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "kubectl delete, apply", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.kubectl("delete", "tsub", first.Name, "-n", first.Namespace)
 		w.kubectl("apply", "-f", w.file(manifest(first.Namespace, first.Name, "plain")))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "kubectl delete --force, apply", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "kubectl delete --force, apply", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.kubectl("delete", "tsub", first.Name, "-n", first.Namespace, "--force", "--grace-period=0")
 		w.kubectl("apply", "-f", w.file(manifest(first.Namespace, first.Name, "plain")))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "kubectl replace --force", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "kubectl replace --force", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.kubectl("replace", "--force", "-f", w.file(manifest(first.Namespace, first.Name, "plain")))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "removed by submissionTTL, applied again, three times", template: "short", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "removed by submissionTTL, applied again, three times", template: "short", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
+		last := first
 		for range 3 {
-			w.gone(first.DeepCopy())
-			w.must(w.client.Create(w.Context(), manifest(first.Namespace, first.Name, "short")))
-			w.finished(first.Namespace, first.Name)
+			w.gone(last.DeepCopy())
+			last = w.outcome(manifest(first.Namespace, first.Name, "short"))
 		}
-		return first.Namespace
+		return last
 	}, effects: 1},
 	{name: "applied on the server by GitOps, five times", walk: appliedByGitOps, effects: 1},
-	{name: "restored without status: submissions", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "restored without status: submissions", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.must(w.client.Delete(w.Context(), first.DeepCopy()))
 		w.must(w.client.Create(w.Context(), restored(first)))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "restored: records; the submission is applied", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "restored: records; the submission is applied", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.must(w.client.Create(w.Context(), restoredRecord(w.forget(first))))
 		w.must(w.client.Create(w.Context(), manifest(first.Namespace, first.Name, "plain")))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
-	{name: "restored without status: records, then submissions", walk: func(w *world, first *v1alpha1.TaskSubmission) string {
+	{name: "restored without status: records, then submissions", walk: func(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 		w.must(w.client.Create(w.Context(), restoredRecord(w.forget(first))))
 		w.must(w.client.Create(w.Context(), restored(first)))
-		return first.Namespace
+		return w.finished(first.Namespace, first.Name)
 	}, effects: 1},
 	{name: "restored without records, from an idempotent receiver", template: "idempotent", walk: withoutRecords, effects: 1},
 	{name: "restored without records, from one that remembers nothing", walk: withoutRecords, effects: 2, other: true},
 }
 
 // withoutRecords is a restore into a cluster that has forgotten.
-func withoutRecords(w *world, first *v1alpha1.TaskSubmission) string {
+func withoutRecords(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 	w.forget(first)
 	w.must(w.client.Create(w.Context(), restored(first)))
-	return first.Namespace
+	return w.finished(first.Namespace, first.Name)
 }
 
 // appliedByGitOps applies an unchanged manifest as another manager does, and looks for drift each time.
-func appliedByGitOps(w *world, first *v1alpha1.TaskSubmission) string {
+func appliedByGitOps(w *world, first *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
 	apply := []string{"apply", "--server-side", "--field-manager=argocd-controller", "-f", w.file(manifest(first.Namespace, first.Name, "plain"))}
 	w.kubectl(append(apply, "--force-conflicts")...) // it was created by another client
 	before := w.finished(first.Namespace, first.Name)
@@ -106,7 +106,7 @@ func appliedByGitOps(w *world, first *v1alpha1.TaskSubmission) string {
 			w.Errorf("the operator owns more than status: %s", entry.FieldsV1)
 		}
 	}
-	return first.Namespace
+	return w.finished(first.Namespace, first.Name)
 }
 
 // restored is what a backup tool makes that leaves status out, as Velero does.
@@ -164,9 +164,8 @@ func (r route) take(w *world, name string) string {
 	if template == "" {
 		template = "plain"
 	}
-	w.must(w.client.Create(w.Context(), manifest(w.namespace, name, template)))
-	first := w.finished(w.namespace, name)
-	last := w.finished(r.walk(w, first), name)
+	first := w.outcome(manifest(w.namespace, name, template))
+	last := r.walk(w, first)
 	effects := w.effects(w.namespace, name)
 	same := last.Status.ResultDigest == first.Status.ResultDigest && last.Status.ResultDigest != ""
 	if effects != r.effects || same == r.other || last.Status.Phase != v1alpha1.PhaseSuccess {

@@ -3,6 +3,7 @@ package afterlife_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -79,8 +82,10 @@ func (w *world) upgrade(release string) {
 func (w *world) install(args ...string) {
 	w.Helper()
 	w.kubectl(append([]string{"apply", "--server-side", "--force-conflicts"}, args...)...)
-	for _, kind := range []string{"tasktemplates", "tasksubmissions", "taskrecords", "taskdecisions"} {
+	var names []string
+	for _, kind := range []string{"taskdecisions", "taskrecords", "tasksubmissions", "tasktemplates"} {
 		name := kind + "." + v1alpha1.GroupVersion.Group
+		names = append(names, name)
 		w.await(name+" is established", func(ctx context.Context) (bool, error) {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			if err := w.client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
@@ -89,6 +94,10 @@ func (w *world) install(args ...string) {
 			return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established), nil
 		})
 	}
+	w.await("the kinds are found", func(ctx context.Context) (bool, error) {
+		found, _, _ := w.plane.Kubectl(ctx, "api-resources", "--api-group="+v1alpha1.GroupVersion.Group, "-o", "name")
+		return slices.Equal(slices.Sorted(slices.Values(strings.Fields(found))), names), nil
+	})
 }
 
 // kindsOf writes the kinds of all that a release installs to a file, and returns its path.
@@ -128,8 +137,9 @@ func (w *world) store(namespace, path string) []*unstructured.Unstructured {
 		status, hasStatus := item["status"]
 		w.must(w.client.Create(w.Context(), object))
 		if hasStatus {
-			object.Object["status"] = status
-			w.must(w.client.Status().Update(w.Context(), object))
+			patch, err := json.Marshal(map[string]any{"status": status})
+			w.must(err)
+			w.must(w.client.Status().Patch(w.Context(), object, client.RawPatch(types.MergePatchType, patch))) // the operator may be writing, too
 		}
 		stored = append(stored, object)
 	}
@@ -141,16 +151,17 @@ func (w *world) unchanged(was *unstructured.Unstructured) {
 	w.Helper()
 	is := &unstructured.Unstructured{}
 	is.SetGroupVersionKind(was.GroupVersionKind())
-	w.must(w.client.Get(w.Context(), client.ObjectKeyFromObject(was), is))
-	same := is.DeepCopy()
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator may be writing, too
+		w.must(w.client.Get(w.Context(), client.ObjectKeyFromObject(was), is))
+		return w.client.Update(w.Context(), is.DeepCopy())
+	}); err != nil {
+		w.Errorf("%s %s cannot be stored any more: %v", was.GetKind(), was.GetName(), err)
+	}
 	for _, object := range []*unstructured.Unstructured{was, is} { // a restored record learns its own UID
 		unstructured.RemoveNestedField(object.Object, "spec", "action", "uid")
 	}
 	if was.GetKind() != "TaskTemplate" && !reflect.DeepEqual(was.Object["spec"], is.Object["spec"]) { // templates get defaults of new fields
 		w.Errorf("%s %s reads otherwise:\n%v\n%v", was.GetKind(), was.GetName(), was.Object["spec"], is.Object["spec"])
-	}
-	if err := w.client.Update(w.Context(), same); err != nil {
-		w.Errorf("%s %s cannot be stored any more: %v", was.GetKind(), was.GetName(), err)
 	}
 }
 

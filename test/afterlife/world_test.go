@@ -24,13 +24,13 @@ import (
 )
 
 // patience is for one thing to come true.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // world is a cluster with the real operator and a receiver that logs every effect.
 type world struct {
 	*testing.T
 	plane      *harness.ControlPlane
-	client     client.Client
+	client     client.WithWatch
 	bin        string
 	kubeconfig string // the manager's
 	receiver   string
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, options harness.Options) *world {
 	w.must(clientgoscheme.AddToScheme(scheme))
 	w.must(apiextensionsv1.AddToScheme(scheme))
 	w.must(v1alpha1.AddToScheme(scheme))
-	w.client, err = client.New(plane.Config, client.Options{Scheme: scheme})
+	w.client, err = client.NewWithWatch(plane.Config, client.Options{Scheme: scheme})
 	w.must(err)
 	w.ledger = filepath.Join(plane.Dir, "ledger.jsonl")
 	process, address, err := harness.LaunchReceiver(t.Context(), filepath.Join(w.bin, "receiver"), filepath.Join(plane.Dir, "receiver.log"), w.ledger)
@@ -156,6 +156,28 @@ func (w *world) finished(namespace, name string) *v1alpha1.TaskSubmission {
 		return err == nil && found.Status.Phase.Terminal() && found.DeletionTimestamp == nil, client.IgnoreNotFound(err)
 	})
 	return found
+}
+
+// outcome creates a submission and returns it as it finished, although it may be removed before anybody looks.
+func (w *world) outcome(submission *v1alpha1.TaskSubmission) *v1alpha1.TaskSubmission {
+	w.Helper()
+	w.must(w.client.Create(w.Context(), submission))
+	events, err := w.client.Watch(w.Context(), &v1alpha1.TaskSubmissionList{}, client.InNamespace(submission.Namespace),
+		client.MatchingFields{"metadata.name": submission.Name}, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: submission.ResourceVersion}})
+	w.must(err)
+	defer events.Stop()
+	for deadline := time.After(patience); ; {
+		select {
+		case event, open := <-events.ResultChan():
+			if now, ok := event.Object.(*v1alpha1.TaskSubmission); ok && now.UID == submission.UID && now.Status.Phase.Terminal() {
+				return now
+			} else if !open || !ok {
+				w.Fatalf("%s cannot be watched: %v", submission.Name, event)
+			}
+		case <-deadline:
+			w.Fatalf("%s does not finish", submission.Name)
+		}
+	}
 }
 
 // gone waits until an object does not exist.
