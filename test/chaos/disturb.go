@@ -42,7 +42,7 @@ func (w *world) turn(m mode) {
 func (w *world) disturb(ctx context.Context, list []fault, out io.Writer) error {
 	defer w.turn(active)
 	random := draw(w.options.Seed, "faults")
-	begun := time.Now()
+	begun, progress := time.Now(), time.Now() // progress is when one happened that had been missing
 	missing := map[string]bool{}
 	for _, f := range list {
 		missing[f.name] = true
@@ -52,7 +52,7 @@ func (w *world) disturb(ctx context.Context, list []fault, out io.Writer) error 
 			switch since := time.Since(begun); {
 			case since > w.options.Duration && len(missing) == 0:
 				return nil
-			case since > w.options.Duration+patience:
+			case since > w.options.Duration && time.Since(progress) > patience:
 				return fmt.Errorf("these faults never happened: %v", slices.Sorted(maps.Keys(missing)))
 			case since > w.options.Duration && !missing[f.name]:
 				continue
@@ -63,9 +63,10 @@ func (w *world) disturb(ctx context.Context, list []fault, out io.Writer) error 
 			if err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
-			if happened {
+			if happened && missing[f.name] {
 				delete(missing, f.name)
-			} else {
+				progress = time.Now()
+			} else if !happened {
 				fmt.Fprintf(out, "         %s disturbed nothing\n", f.name)
 			}
 		}

@@ -82,7 +82,7 @@ func operations(events []event, payloadOf func(key, digest string) int) []porcup
 }
 
 // checkLimit is how long the check of one key may take. It takes milliseconds, unless many answers to it were lost.
-const checkLimit = 30 * time.Second
+const checkLimit = 2 * time.Minute
 
 // linearizable checks a history key by key, and draws the first that fails.
 func linearizable(history []porcupine.Operation, picture string) (wrong []string) {
