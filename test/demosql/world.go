@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -85,8 +84,7 @@ func (w *world) openDatabase(ctx context.Context) (err error) {
 	)
 }
 
-// applySamples makes the sample's template, with a time-out that is soon over, and a Secret with the proxy's DSN. The
-// operator creates the ledger.
+// applySamples makes the sample's template, and a Secret with the proxy's DSN. The operator creates the ledger.
 func (w *world) applySamples(ctx context.Context) (err error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
@@ -107,7 +105,7 @@ func (w *world) applySamples(ctx context.Context) (err error) {
 		return err
 	}
 	template := &v1alpha1.TaskTemplate{}
-	if err := yaml.UnmarshalStrict([]byte(strings.Replace(string(text), "timeout: 10s", "timeout: 2s", 1)), template); err != nil {
+	if err := yaml.UnmarshalStrict(text, template); err != nil {
 		return err
 	}
 	template.Namespace = w.namespace
