@@ -35,6 +35,7 @@ type Collector struct {
 
 	server *http.Server
 	mu     sync.Mutex
+	known  map[string]bool // by ID: an exporter that was not answered in time sends its spans again
 	spans  []Span
 	raw    []byte
 }
@@ -45,7 +46,7 @@ func Start() (*Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Collector{URL: "http://" + listener.Addr().String()}
+	c := &Collector{URL: "http://" + listener.Addr().String(), known: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", c.take)
 	c.server = &http.Server{Handler: mux} //nolint:gosec // its clients are tests
@@ -93,11 +94,19 @@ func (c *Collector) take(w http.ResponseWriter, request *http.Request) {
 		process := texts(resource.GetResource().GetAttributes())
 		for _, scope := range resource.GetScopeSpans() {
 			for _, span := range scope.GetSpans() {
-				c.spans = append(c.spans, spanOf(span, process))
+				c.keep(spanOf(span, process))
 			}
 		}
 	}
 	w.Header().Set("Content-Type", "application/x-protobuf") // the answer is an empty message
+}
+
+// keep adds a span that is not known yet. The lock is held.
+func (c *Collector) keep(span Span) {
+	if !c.known[span.ID] {
+		c.known[span.ID] = true
+		c.spans = append(c.spans, span)
+	}
 }
 
 func spanOf(span *tracev1.Span, process map[string]string) Span {

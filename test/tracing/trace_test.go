@@ -97,11 +97,11 @@ func TestTraceWithoutAClientBeginsAtAdmission(t *testing.T) {
 // with the trace that the record keeps.
 func TestTraceGoesOnAfterAKill(t *testing.T) {
 	w := newWorld(t)
-	w.asked("charge", "/hold/charges", "10s")
+	w.asked("charge", "/hold/charges", "10s") // it has to be killed within this
 	ctx, client := w.inSpan(4)
 	w.submit(ctx, "order-4", "charge")
 	w.eventually("the call", func() bool { return len(w.logged(ledger.Call, "order-4")) > 0 })
-	w.eventually("the spans so far", func() bool { return len(w.traced("order-4")) >= 2 })                                  // admission and the record
+	w.spans("order-4", map[string]int{"admit submission": 1, "write record": 1, "write status": 1})
 	w.eventually("its status to say so", func() bool { return w.get("order-4").Status.Reason == v1alpha1.ReasonExecuting }) // else the next one tries to create the record
 	installation.manager.Kill()
 	w.release()
