@@ -191,7 +191,7 @@ func (r *reader) managerState(t *testing.T) string {
 // templatesCompile has the operator say that each template of the document can be used.
 func (r *reader) templatesCompile(t *testing.T, d *document, kubeconfig string) {
 	t.Helper()
-	args := []string{"--kubeconfig=" + kubeconfig, "wait", "--for=condition=Ready", "--timeout=30s", "tasktemplates", "--all"}
+	args := []string{"--kubeconfig=" + kubeconfig, "wait", "--for=condition=Ready", "--timeout=2m", "tasktemplates", "--all"}
 	if names, _, err := r.plane.Kubectl(t.Context(), args[0], "get", "tasktemplates", "-o", "name"); err != nil || names == "" {
 		return // there is none
 	}

@@ -19,7 +19,7 @@ export async function launch() {
   }
 }
 
-const patience = 20_000;
+const patience = 60_000;
 
 /** Resolves when what is read is as expected; else it says what was expected, and what was there. */
 export async function eventually(what, read, expected) {
