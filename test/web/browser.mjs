@@ -5,12 +5,15 @@ import { chromium } from "playwright-core";
 
 const { SCHOOL, LEDGER, CHROMIUM, CHROMIUM_SANDBOX, TASKS } = process.env;
 
+/** How long something may take on a machine that is busy. */
+export const patience = 90_000;
+
 /** Starts the browser. Chromium has no sandbox for root, and elsewhere does without one only where that is said. */
 export async function launch() {
   const args = ["--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"];
   const chromiumSandbox = process.getuid?.() !== 0 && CHROMIUM_SANDBOX !== "off";
   try {
-    return await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox, args });
+    return await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox, args, timeout: patience });
   } catch (error) {
     if (/no usable sandbox/i.test(error.message)) {
       throw new Error("Chromium finds no user namespaces for its sandbox, as in most containers: grant them, or set CHROMIUM_SANDBOX=off, since nothing but this repository's pages is opened", { cause: error });
@@ -18,8 +21,6 @@ export async function launch() {
     throw error;
   }
 }
-
-const patience = 60_000;
 
 /** Resolves when what is read is as expected; else it says what was expected, and what was there. */
 export async function eventually(what, read, expected) {

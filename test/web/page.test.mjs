@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { eventually, launch } from "./browser.mjs";
+import { eventually, launch, patience } from "./browser.mjs";
 import { hour } from "./hour.mjs";
 import { faint, overflow } from "./looks.mjs";
 
@@ -19,6 +19,7 @@ after(() => browser.close());
 function play(run, { answer, ...options } = {}) {
   return async () => {
     const device = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+    device.setDefaultTimeout(patience);
     try {
       const tab = await device.newPage();
       if (answer) {
@@ -74,7 +75,7 @@ describe("while somebody is away", () => {
     async (tab) => {
       await shown(tab);
       await eventually("what is said", async () => /^The API server does not answer\. What you see is of \d\d:\d\d:\d\d\.$/.test(await standing(tab)), true);
-      assert.match(await tab.locator("#age").textContent(), /^\(9\ds ago\)$/);
+      await eventually("its age", async () => /^\(9\ds ago\)$/.test(await tab.locator("#age").textContent()), true);
       await tab.unroute("**/page/state");
       await eventually("how current it is", () => standing(tab), "Live");
     },
@@ -196,7 +197,6 @@ describe("the keyboard alone", () => {
       await shown(tab);
       const button = tab.locator("#waiting button").nth(1);
       await button.focus();
-      await tab.unroute("**/page/state");
       const { items } = hour().waiting;
       await tab.route("**/page/state", (route) => route.fulfill({ json: hour({ waiting: { total: 2, reasons: [], items: items.slice(1) } }) }));
       await eventually("how many wait", () => tab.locator("#waiting tbody tr").count(), 2);
