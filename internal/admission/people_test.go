@@ -5,7 +5,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
@@ -37,14 +36,8 @@ var creates = map[string]string{"taskonce-submitter": "tasksubmissions", "taskon
 func grant(namespace, person, role string) {
 	GinkgoHelper()
 	run(namespace, "", "create", "rolebinding", person+"-"+role, "--clusterrole="+role, "--user="+person)
-	Eventually(func() bool {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:               person,
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: creates[role], Verb: "create"},
-		}}
-		Expect(admin.Create(ctx, review)).To(Succeed())
-		return review.Status.Allowed
-	}).Should(BeTrue(), "%s has no right of a %s", person, role)
+	right := harness.Right{Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: creates[role], Verb: "create"}
+	Expect(plane.AwaitRight(ctx, person, right)).To(Succeed())
 }
 
 var _ = Describe("Who did what", func() {
