@@ -44,6 +44,7 @@ func (w *world) gatewayByManifest() {
 	w.install(namespace)
 	w.sh("kubectl create serviceaccount app -n " + namespace + "; kubectl create serviceaccount stranger -n " + namespace +
 		"; kubectl create rolebinding app -n " + namespace + " --clusterrole=taskonce-submitter --serviceaccount=" + namespace + ":app")
+	w.mayBy("system:serviceaccount:"+namespace+":app", submitting(namespace))
 	d.submits(http.StatusCreated, w.token(namespace, "app"), namespace, "passed-1", "pay")
 	d.submits(http.StatusForbidden, w.token(namespace, "stranger"), namespace, "passed-2", "pay")
 	if by := w.submission(namespace, "passed-1").Annotations[v1alpha1.AnnotationSubmittedBy]; by != "system:serviceaccount:"+namespace+":app" {
@@ -212,6 +213,7 @@ func (d *door) metricsNeedARight() {
 	d.sh(`kubectl create namespace monitoring 2>/dev/null || true
 for account in prometheus stranger; do kubectl create serviceaccount $account -n monitoring 2>/dev/null || true; done
 kubectl create clusterrolebinding prometheus-reads-taskonce --clusterrole=taskonce-metrics-reader --serviceaccount=monitoring:prometheus 2>/dev/null || true`)
+	d.mayReadMetrics()
 	service := &corev1.Service{}
 	d.must(d.client.Get(d.Context(), client.ObjectKey{Namespace: system, Name: gatewayAccount + "-metrics-service"}, service))
 	metrics := &door{d.world, &http.Client{Transport: d.transport(&tls.Config{InsecureSkipVerify: true})}, fmt.Sprintf("https://%s:9443", service.Spec.ClusterIP)} //nolint:gosec // it signs itself

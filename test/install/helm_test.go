@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
@@ -82,6 +84,9 @@ func TestNamespaces(t *testing.T) {
 	}
 	followed["docs/install.md#In some namespaces only"] = true
 	w.sh(administrator)
+	for _, namespace := range []string{"taskonce-team", "shop"} {
+		w.mayBy("team", authorizationv1.SubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: "*", Resource: "*", Verb: "*"}})
+	}
 	install := "helm install" + strings.TrimSpace(team)
 	w.sh(install[:len("helm install")] + " --kube-as-user=team " + install[len("helm install"):] + " " + valuesForTests)
 	w.mainJobIn("shop", map[string]string{v1alpha1.AnnotationDecidedBy: "somebody"})
@@ -120,6 +125,7 @@ func (w *world) besides() {
 	w.reaches("shop", "pay-2", v1alpha1.ReasonApplied)
 	w.sh("kubectl create namespace monitoring; kubectl create serviceaccount prometheus -n monitoring; kubectl create serviceaccount stranger -n monitoring" +
 		"; kubectl create clusterrolebinding beside-reads --clusterrole=beside-taskonce-metrics-reader --serviceaccount=monitoring:prometheus")
+	w.mayReadMetrics()
 	for name, want := range map[string]int{"prometheus": http.StatusOK, "stranger": http.StatusForbidden} {
 		if status, _ := w.metrics("taskonce-team", "beside", name); status != want {
 			w.Errorf("the metrics of the second release, for %s: status %d, want %d", name, status, want)

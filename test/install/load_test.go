@@ -48,8 +48,10 @@ func (w *world) whileClientsWork(what string, do func(), look func(namespace str
 	w.install(namespace)
 	ctx, stop := context.WithCancel(w.Context())
 	var names []string
-	var submitting sync.WaitGroup
-	submitting.Go(func() {
+	var clients sync.WaitGroup
+	defer clients.Wait() // also where what is done fails
+	defer stop()
+	clients.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			submitted := plain(namespace, fmt.Sprintf("load-%d", i))
 			if err := w.client.Create(w.Context(), submitted); err != nil {
@@ -63,7 +65,7 @@ func (w *world) whileClientsWork(what string, do func(), look func(namespace str
 	})
 	do()
 	stop()
-	submitting.Wait()
+	clients.Wait()
 	for _, name := range names {
 		w.reaches(namespace, name, v1alpha1.ReasonApplied)
 	}

@@ -53,6 +53,7 @@ func (w *world) proxied(namespace string) {
 	section := "Networks and proxies"
 	w.sh(strings.ReplaceAll(sections(w.read("docs/install.md"))[section], "http://proxy.example:3128", server.URL))
 	followed["docs/install.md#"+section] = true
+	w.theLastHaveEnded() // those without NO_PROXY ask the proxy until then
 	tunnels = proxy.tunnels.Load()
 	w.sh("kubectl apply -n " + namespace + ` -f - <<'END'
 apiVersion: taskonce.dev/v1alpha1

@@ -7,9 +7,12 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
@@ -89,12 +92,35 @@ func (w *world) watchLease(namespace, name string) (passes func() []string) {
 	}
 }
 
-// nobodyIsLedToTheLast waits until everybody has heard which pods were deleted.
+// nobodyIsLedToTheLast waits until everybody has heard which pods were deleted, the node too.
 func (w *world) nobodyIsLedToTheLast() {
 	w.Helper()
-	w.await("nobody is led to pods that leave", func(context.Context) (bool, error) {
-		return !slices.ContainsFunc(w.node.named(system), func(s *sandbox) bool { return s.isLeaving() && s.isLedTo() }), nil
+	w.await("nobody is led to pods that leave", func(ctx context.Context) (bool, error) {
+		leaving, err := w.leaving(ctx)
+		return !slices.ContainsFunc(w.node.named(system), func(s *sandbox) bool { return leaving[s.pod.UID] && s.isLedTo() }), err
 	})
+}
+
+// theLastHaveEnded waits until no pod is left that was deleted, nor its process.
+func (w *world) theLastHaveEnded() {
+	w.Helper()
+	w.await("the pods that leave are gone", func(ctx context.Context) (bool, error) {
+		leaving, err := w.leaving(ctx)
+		return len(leaving) == 0, err
+	})
+}
+
+// leaving are the operator's and the gateway's pods that were deleted and are still there.
+func (w *world) leaving(ctx context.Context) (map[types.UID]bool, error) {
+	pods := &corev1.PodList{}
+	err := w.client.List(ctx, pods, client.InNamespace(system))
+	leaving := map[types.UID]bool{}
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp != nil {
+			leaving[pods.Items[i].UID] = true
+		}
+	}
+	return leaving, err
 }
 
 // allAreWarm waits until each replica, whether it leads or not, watches what it would work on.

@@ -25,7 +25,7 @@ spec:
   verification:
     http: {method: GET, url: "http://RECEIVER/effects/${submission.downstreamKey}"}
     classify: [{when: "${response.status == 200}", outcome: Applied}, {when: "${response.status == 404}", outcome: NotApplied}]
-    settleAfter: 5s
+    settleAfter: 30s # a machine that is busy books later than the 5s above
 END
 `
 
