@@ -5,28 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/expr"
 )
 
-// asStored returns JSON as it comes back from the API server, which has integers of 64 bits and doubles and would round
-// any other number, or take the whole object for unreadable. A number that would become another one is kept as a
-// string of its digits, so that a receipt's number stays the receipt's number.
+// asStored returns JSON in its canonical form and as it comes back from the API server, which has integers of 64 bits and
+// doubles and would round any other number, or take the whole object for unreadable. A number that would become another one
+// is kept as a string of its digits, so that a receipt's number stays the receipt's number.
 func asStored(raw []byte) ([]byte, error) {
-	canonical, err := v1alpha1.CanonicalJSON(raw)
+	value, err := expr.DecodeNumbers(raw)
 	if err != nil {
 		return nil, err
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(canonical)))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err
-	}
-	stored, err := json.Marshal(storable(value))
-	if err != nil {
-		return nil, err
-	}
-	return v1alpha1.CanonicalJSON(stored)
+	return expr.EncodeJSON(storable(value))
 }
 
 func storable(value any) any {

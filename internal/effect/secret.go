@@ -3,9 +3,10 @@ package effect
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/taskonce/taskonce/internal/expr"
 )
 
 // Secrets are texts that must be in no outcome. None is so short that it is everywhere.
@@ -28,11 +29,7 @@ func (s Secrets) Redact(message string) string {
 
 // quoted is how a value stands inside a JSON string.
 func quoted(value string) []byte {
-	var raw bytes.Buffer
-	encoder := json.NewEncoder(&raw)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
-	text := bytes.TrimSpace(raw.Bytes())
+	text, _ := expr.EncodeJSON(value) // any string can be
 	return text[1 : len(text)-1]
 }
 

@@ -14,15 +14,16 @@ import (
 // numbers that fit are int64 with every digit, and other numbers are float64. A number that no float64 can hold, an
 // empty input and anything behind the value are errors.
 func DecodeJSON(raw []byte) (any, error) {
-	value, err := decodeNumbers(raw)
+	value, err := DecodeNumbers(raw)
 	if err != nil {
 		return nil, err
 	}
 	return fromNumbers(value)
 }
 
-// decodeNumbers decodes one JSON value and keeps its numbers as they are written.
-func decodeNumbers(raw []byte) (any, error) {
+// DecodeNumbers decodes one JSON value and keeps its numbers as they are written: each is a json.Number. An empty input and
+// anything behind the value are errors.
+func DecodeNumbers(raw []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
@@ -68,8 +69,8 @@ func fromNumber(number json.Number) (any, error) {
 	return float, nil
 }
 
-// encodeJSON encodes without escaping <, > and &, and without a newline at the end.
-func encodeJSON(value any) ([]byte, error) {
+// EncodeJSON encodes in the form of v1alpha1.CanonicalJSON: members sorted by name, no white space, and <, > and & as they are.
+func EncodeJSON(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -126,7 +126,7 @@ func FuzzText(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := encodeJSON(value); err != nil {
+		if _, err := EncodeJSON(value); err != nil {
 			t.Fatalf("%q comes to %#v, which is no JSON: %v", source, value, err)
 		}
 		_, _ = text.String(in)

@@ -21,7 +21,7 @@ import (
 // decodeSchema decodes a schema and refuses words that are not of the dialect: what is decoded is encoded again, and
 // what got lost was not understood.
 func decodeSchema(raw []byte) (*apiextensionsv1.JSONSchemaProps, error) {
-	before, err := decodeNumbers(raw)
+	before, err := DecodeNumbers(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", root, err)
 	}
@@ -36,7 +36,7 @@ func decodeSchema(raw []byte) (*apiextensionsv1.JSONSchemaProps, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", root, err)
 	}
-	after, err := decodeNumbers(encoded)
+	after, err := DecodeNumbers(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", root, err)
 	}

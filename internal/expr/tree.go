@@ -26,7 +26,7 @@ type Tree struct {
 // Tree compiles any JSON value: each string in it may hold expressions, the keys of objects may not. Every fault is
 // reported, each with its path. Numbers keep the digits that they are written with.
 func (e *Env) Tree(raw []byte, allowed Variables) (*Tree, error) {
-	value, err := decodeNumbers(raw)
+	value, err := DecodeNumbers(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (t *Tree) JSON(in Input) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeJSON(value)
+	return EncodeJSON(value)
 }
 
 // filler evaluates the texts of a value. What they come to takes room.
@@ -163,7 +163,7 @@ func (f *filler) evaluate(text *Text, path string) (any, error) {
 	if err != nil {
 		return nil, at(path, err)
 	}
-	raw, err := encodeJSON(value)
+	raw, err := EncodeJSON(value)
 	if err == nil {
 		err = f.left.take(len(raw))
 	}

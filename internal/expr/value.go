@@ -147,7 +147,7 @@ func scalarText(value ref.Val) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	default:
-		text, err := encodeJSON(v)
+		text, err := EncodeJSON(v)
 		return string(text), err
 	}
 }

@@ -14,35 +14,15 @@ import (
 // 201 and 204 say that the receiver has finished, 202 that it has not. Every other answer, and none, is Unknown:
 // it says nothing about the action. The template's rules are for the answers of the action and are not asked.
 func (c *call) Poll(ctx context.Context, attempt effect.Attempt) (effect.Outcome, error) {
-	deadline := c.client.now().Add(c.timeout)
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	in, err := input(attempt)
-	if err != nil {
-		return unverifiable("asking for progress", err)
-	}
-	client := c.client.forOneRequest()
-	request, values, err := c.progressRequest(ctx, client, attempt, in)
-	if err != nil {
-		return unverifiable("asking for progress", err)
-	}
-	w, err := c.request.way(ctx, client, deadline)
-	if err != nil {
-		return unverifiable("asking for progress", err)
-	}
-	answer, failure := c.client.exchange(ctx, request, w)
-	if failure != nil {
-		return failure.cannotTell("asking for progress")
-	}
-	in.Response = response(answer)
-	outcome := c.client.conclude(byProgress(answer.status), answer, values)
-	switch {
-	case outcome.Kind == v1alpha1.OutcomeApplied:
-		c.result.store(&outcome, answer, in, values)
-	case outcome.Kind == v1alpha1.OutcomeInProgress && outcome.Location == "":
+	outcome, err := c.ask(ctx, attempt, &question{
+		name: "asking for progress", template: &c.request, timeout: c.timeout, result: c.result,
+		build: c.progressRequest,
+		judge: func(a *answer, _ expr.Input) verdict { return byProgress(a.status) },
+	})
+	if outcome.Kind == v1alpha1.OutcomeInProgress && outcome.Location == "" {
 		outcome.Location = attempt.Location
 	}
-	return outcome, nil
+	return outcome, err
 }
 
 // progressRequest makes the GET for an attempt's location, with the template's headers.
@@ -66,7 +46,6 @@ func (c *call) progressRequest(ctx context.Context, client *client, attempt effe
 	request.Header.Set("User-Agent", userAgent)
 	values, err := c.request.setHeaders(ctx, client, request.Header, in)
 	request.Header.Del("Content-Type")
-	trace(request.Header, attempt)
 	return request, values, err
 }
 

@@ -6,17 +6,17 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/taskonce/taskonce/internal/expr"
 )
 
 // asJSON writes a value that JSON knows: a number with no exponent where it can be, a list or an object.
 func asJSON(value any) json.RawMessage {
-	var raw bytes.Buffer
-	encoder := json.NewEncoder(&raw)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return json.RawMessage(`null`)
+	raw, err := expr.EncodeJSON(value)
+	if err != nil {
+		return null
 	}
-	return bytes.TrimSpace(raw.Bytes())
+	return raw
 }
 
 var null = json.RawMessage(`null`)
