@@ -3,14 +3,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 	_ "time/tzdata" // the image has no time zones, and expressions and data sources name some
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,28 +24,7 @@ import (
 // version is set when a release is built.
 var version = "development"
 
-func main() {
-	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
-	if err == nil && !options.version {
-		err = options.open()
-	}
-	switch {
-	case errors.Is(err, setting.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "gateway:", err)
-		os.Exit(2)
-	case options.version:
-		fmt.Println("taskonce gateway", version)
-		return
-	}
-	options.log.Install()
-	setting.LimitMemory(memlimit.FromCgroup)
-	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
-		fmt.Fprintln(os.Stderr, "gateway:", err)
-		os.Exit(1)
-	}
-}
+func main() { setting.Main("gateway", version, parse, run) }
 
 // run serves until ctx ends and what was asked for is answered, or returns what went wrong.
 func run(ctx context.Context, options *options) error {

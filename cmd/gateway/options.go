@@ -23,7 +23,8 @@ import (
 const delegated = "delegated"
 
 type options struct {
-	version               bool
+	setting.Common
+
 	address               setting.Address
 	certDir               string
 	plainHTTP             bool
@@ -43,7 +44,6 @@ type options struct {
 	maxBody               int64
 	perSecond             float64
 	burst                 int
-	log                   setting.Log
 }
 
 // parse reads and checks the flags, and where one is left out its environment variable, as setting.Parse does.
@@ -52,7 +52,7 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
 		return nil, err
 	}
-	if o.version { // it needs nothing else
+	if o.VersionOnly() {
 		return o, nil
 	}
 	return o, o.check()
@@ -63,7 +63,6 @@ func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	o.address, o.metricsAddress, o.probeAddress, o.pageAddress = ":8443", ":9443", ":8081", setting.Off
 	config.RegisterFlags(flags)
-	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.Var(&o.address, "bind-address", "Where the interface is served.")
 	flags.StringVar(&o.certDir, "tls-cert-dir", "", "A folder with tls.crt and tls.key, which are read again when they change.")
 	flags.BoolVar(&o.plainHTTP, "plain-http", false, "Serve without TLS: tokens can be read by whoever sees the traffic, so use it only if something in front of the gateway, on the same machine or a network of its own, terminates TLS.")
@@ -88,7 +87,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.Int64Var(&o.maxBody, "max-body-bytes", 1<<20, "How large a request's body may be.")
 	flags.Float64Var(&o.perSecond, "rate", 20, "How many requests a caller may send in a second, to each gateway process; 0: any number.")
 	flags.IntVar(&o.burst, "burst", 40, "How many requests of a caller may come at once.")
-	o.log.Register(flags)
+	o.Register(flags)
 	return flags
 }
 
@@ -131,11 +130,11 @@ func (o *options) check() error {
 	case o.pageAddress == setting.Off && len(o.pageNamespaces) > 0:
 		return errors.New("--page-namespaces says something of a page that is off: set --page-bind-address")
 	}
-	return o.log.Check()
+	return o.Check()
 }
 
-// open looks at the files that the flags name, so that what is wrong is said before anybody is asked.
-func (o *options) open() error {
+// Open looks at the files that the flags name, so that what is wrong is said before anybody is asked.
+func (o *options) Open() error {
 	if err := setting.CheckCertificate("tls-cert-dir", o.certDir); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestFlags(t *testing.T) {
 	if err != nil || o.trustedProxies.String() != "10.0.0.0/8,fd00::1/128" || o.origins.String() != "https://school.example,http://localhost:8080" || o.mode() != "pass-through" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {
+	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.VersionOnly() {
 		t.Errorf("the version needs no other flag: %+v, %v", o, err)
 	}
 	for _, safe := range []string{"--plain-http --page-bind-address=127.0.0.1:8082", "--tls-cert-dir=/tls --page-bind-address=:8082"} {
@@ -75,7 +75,7 @@ func TestFlags(t *testing.T) {
 	if o, err = parse([]string{"--tls-cert-dir=/tls", "--oidc-issuer=https://issuer.example", "--oidc-audience=school"}, none, io.Discard); err != nil || o.mode() != "oidc" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.version {
+	if o, err = parse([]string{"--version"}, none, io.Discard); err != nil || !o.VersionOnly() {
 		t.Errorf("its version is told without a certificate: %+v, %v", o, err)
 	}
 }

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
 	_ "time/tzdata" // the image has no time zones, and expressions and data sources name some
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -39,26 +37,7 @@ var version = "development"
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // else a reader of the audit log that goes away takes the operator along
-	options, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
-	if err == nil && !options.version {
-		err = options.open()
-	}
-	switch {
-	case errors.Is(err, setting.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "manager:", err)
-		os.Exit(2)
-	case options.version:
-		fmt.Println("taskonce manager", version)
-		return
-	}
-	options.log.Install()
-	setting.LimitMemory(memlimit.FromCgroup)
-	if err := run(ctrl.SetupSignalHandler(), options); err != nil {
-		fmt.Fprintln(os.Stderr, "manager:", err)
-		os.Exit(1)
-	}
+	setting.Main("manager", version, parse, run)
 }
 
 // run starts the operator and returns when ctx ends and everything that ran is stored, or with what went wrong.

@@ -9,8 +9,8 @@ import (
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
-// open looks at what the flags leave to this machine or name on it, so that what is wrong is said before the cluster is asked.
-func (o *options) open() (err error) {
+// Open looks at what the flags leave to this machine or name on it, so that what is wrong is said before the cluster is asked.
+func (o *options) Open() (err error) {
 	if o.leaderElect && o.leaderElectionNamespace == "" {
 		if o.leaderElectionNamespace, err = podNamespace(); err != nil {
 			return fmt.Errorf("outside a cluster set --leader-election-namespace, or leave out --leader-elect: %w", err)

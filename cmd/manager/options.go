@@ -20,7 +20,8 @@ import (
 const shutdownMargin = 10 * time.Second
 
 type options struct {
-	version                 bool
+	setting.Common
+
 	checkOnly               bool
 	metricsAddress          setting.Address
 	probeAddress            setting.Address
@@ -51,7 +52,6 @@ type options struct {
 	pprofAddress            setting.Address
 	auditLog                string
 	audit                   *telemetry.Audit // opened; nil where it is off
-	log                     setting.Log
 }
 
 // parse reads and checks the flags, and where one is left out its environment variable, as setting.Parse does.
@@ -60,7 +60,7 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 	if err := setting.Parse(o.flags(), arguments, lookup, output); err != nil {
 		return nil, err
 	}
-	if o.version { // it needs nothing else
+	if o.VersionOnly() {
 		return o, nil
 	}
 	return o, o.check()
@@ -71,7 +71,6 @@ func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	o.metricsAddress, o.probeAddress, o.webhookAddress, o.pprofAddress = ":8443", ":8081", ":9443", setting.Off
 	config.RegisterFlags(flags)
-	flags.BoolVar(&o.version, "version", false, "Print the version, and do nothing else.")
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the CRDs are installed and the rights granted, and do nothing else.")
 	flags.Var(&o.metricsAddress, "metrics-bind-address", "Where metrics are served, over HTTPS, for anyone who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which needs two rights on the whole cluster; none admits everybody who reaches the port.")
@@ -101,7 +100,7 @@ func (o *options) flags() *flag.FlagSet {
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-receivers", false, "Let templates call this machine's own addresses, for development.")
 	flags.BoolVar(&o.allowLinkLocal, "allow-link-local-receivers", false, "Let templates call link-local addresses, among them the metadata service of clouds.")
 	flags.StringVar(&o.auditLog, "audit-log", "-", "Where the audit log goes, a line of JSON for each transition: - is standard output (the log goes to standard error), anything else a file that is appended to; empty turns it off.")
-	o.log.Register(flags)
+	o.Register(flags)
 	return flags
 }
 
@@ -139,5 +138,5 @@ func (o *options) check() error {
 	case !scopes.MatchString(o.scope):
 		return errors.New("--scope must be made of lower-case letters, digits, '-' and '.', at most 63 of them")
 	}
-	return o.log.Check()
+	return o.Check()
 }
