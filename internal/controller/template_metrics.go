@@ -18,14 +18,14 @@ func FollowTemplates(ctx context.Context, templates cache.Cache, plans *Plans) e
 	if err != nil {
 		return err
 	}
-	meet := func(object any) {
+	show := func(object any) {
 		if template, ok := object.(*v1alpha1.TaskTemplate); ok {
-			telemetry.MeetTemplate(template.Name, telemetry.EffectOf(&template.Spec))
+			telemetry.ShowTemplate(template.Name, telemetry.EffectOf(&template.Spec))
 		}
 	}
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    meet,
-		UpdateFunc: func(_, object any) { meet(object) }, // its effect may be another one
+		AddFunc:    show,
+		UpdateFunc: func(_, object any) { show(object) }, // its effect may be another one
 		DeleteFunc: func(object any) {
 			if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 				object = unseen.Obj

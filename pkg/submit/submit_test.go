@@ -4,77 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
-	"github.com/taskonce/taskonce/test/harness"
 )
-
-// cut sends the request and loses the answer.
-func cut(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-	response, err := send()
-	if err != nil {
-		return nil, err
-	}
-	response.Body.Close()
-	return nil, io.ErrUnexpectedEOF
-}
-
-// silent sends the request and never answers.
-func silent(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-	if response, err := send(); err == nil {
-		response.Body.Close()
-	}
-	<-request.Context().Done()
-	return nil, request.Context().Err()
-}
-
-// gateway sends the request and answers for the API server.
-func gateway(code int) roundTrip {
-	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		if response, err := send(); err == nil {
-			response.Body.Close()
-		}
-		return &http.Response{StatusCode: code, Request: request, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("upstream"))}, nil
-	}
-}
-
-// instead answers without sending.
-func instead(code int) roundTrip {
-	return func(request *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		return gateway(code)(request, func() (*http.Response, error) { return nil, io.EOF })
-	}
-}
-
-// on has requests of a method go through other networks, one after the other; the rest are as they are.
-func on(method string, networks ...roundTrip) roundTrip {
-	var seen atomic.Int32
-	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		if request.Method == method {
-			if n := int(seen.Add(1)); n <= len(networks) {
-				return networks[n-1](request, send)
-			}
-		}
-		return send()
-	}
-}
-
-func both(a, b roundTrip) roundTrip {
-	return func(request *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		return a(request, func() (*http.Response, error) { return b(request, send) })
-	}
-}
 
 func TestFirstAndDuplicate(t *testing.T) {
 	w := newWorld(t)
@@ -94,97 +34,6 @@ func TestFirstAndDuplicate(t *testing.T) {
 	}))
 	if duplicate.Answer != submit.Duplicate || duplicate.Object.UID != receipt.Object.UID {
 		t.Errorf("a duplicate: %s", duplicate.Answer)
-	}
-}
-
-// TestALostAnswer has a create that landed and was not answered: it is this client's own, and not sent again.
-func TestALostAnswer(t *testing.T) {
-	for _, test := range []struct {
-		reason  string
-		network roundTrip
-	}{
-		{"cut", on(http.MethodPost, cut)},
-		{"timed out", on(http.MethodPost, silent)},
-		{"500", on(http.MethodPost, gateway(500))},
-		{"503", on(http.MethodPost, gateway(503))},
-		{"504", on(http.MethodPost, gateway(504))},
-		{"cut, and then it cannot be read, so its AlreadyExists is its own", both(on(http.MethodPost, cut), on(http.MethodGet, instead(503)))},
-		{"cut, and sent again, and cut again", both(on(http.MethodPost, cut, cut), on(http.MethodGet, instead(503), instead(500)))},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			w := newWorld(t)
-			c := w.client(test.network)
-			c.RequestTimeout = 2 * time.Second
-			if receipt := w.submit(w.prepare(c)); receipt.Answer != submit.First {
-				t.Errorf("its own create is told as %s", receipt.Answer)
-			}
-			if n := len(w.there()); n != 1 {
-				t.Errorf("%d submissions", n)
-			}
-		})
-	}
-}
-
-// TestWhatDidNotArriveIsSentAgain has creates that never reached the API server.
-func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
-	w := newWorld(t)
-	var told atomic.Int32
-	c := w.client(on(http.MethodPost, instead(503), instead(429), instead(408)))
-	c.OnRetry = func(string, error) { told.Add(1) }
-	if receipt := w.submit(w.prepare(c)); receipt.Answer != submit.First || told.Load() == 0 {
-		t.Errorf("%s, after %d retries", receipt.Answer, told.Load())
-	}
-}
-
-func TestItSurvivesARestart(t *testing.T) {
-	w := newWorld(t)
-	ctx, crash := context.WithCancel(t.Context())
-	dying := w.prepare(w.client(on(http.MethodPost, func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		defer crash()
-		return cut(r, send)
-	})))
-	_, err := dying.Submit(ctx)
-	var unknown *submit.UnknownError
-	if !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) || dying.State() != submit.Unknown {
-		t.Fatalf("%s, %v", dying.State(), err)
-	}
-	// The key is all that the next process has.
-	receipt := w.submit(w.prepare(w.client(nil)))
-	if receipt.Answer != submit.Duplicate || len(w.there()) != 1 {
-		t.Errorf("%s, %d submissions", receipt.Answer, len(w.there()))
-	}
-	// And this one, had it gone on, would know that it was the first.
-	if receipt := w.submit(dying); receipt.Answer != submit.First {
-		t.Errorf("gone on: %s", receipt.Answer)
-	}
-}
-
-// TestOneOfTwentyIsTheFirst has twenty clients submit one action, half of them over a network that loses answers.
-func TestOneOfTwentyIsTheFirst(t *testing.T) {
-	w := newWorld(t)
-	var firsts, duplicates atomic.Int32
-	var clients sync.WaitGroup
-	for i := range 20 {
-		network := roundTrip(nil)
-		if i%2 == 0 {
-			network = both(on(http.MethodPost, cut, cut), on(http.MethodGet, cut))
-		}
-		s := w.prepare(w.client(network))
-		clients.Go(func() {
-			receipt, err := s.Submit(t.Context())
-			switch {
-			case err != nil:
-				t.Error(err)
-			case receipt.Answer == submit.First:
-				firsts.Add(1)
-			default:
-				duplicates.Add(1)
-			}
-		})
-	}
-	clients.Wait()
-	if firsts.Load() != 1 || duplicates.Load() != 19 || len(w.there()) != 1 {
-		t.Errorf("%d firsts, %d duplicates, %d submissions", firsts.Load(), duplicates.Load(), len(w.there()))
 	}
 }
 
@@ -230,24 +79,6 @@ func TestARefusal(t *testing.T) {
 	}
 }
 
-// TestARefusalAfterALostAnswer: what comes later says nothing about what was sent earlier.
-func TestARefusalAfterALostAnswer(t *testing.T) {
-	for reason, lost := range map[string]roundTrip{"cut": cut, "408": gateway(408), "500": gateway(500)} {
-		t.Run(reason, func(t *testing.T) {
-			w := newWorld(t)
-			s := w.prepare(w.client(both(on(http.MethodPost, lost, instead(403)), on(http.MethodGet, instead(503), instead(503)))))
-			_, err := s.Submit(t.Context())
-			var unknown *submit.UnknownError
-			if !errors.As(err, &unknown) || !apierrors.IsForbidden(err) || s.State() != submit.Unknown {
-				t.Fatalf("%s, %v", s.State(), err)
-			}
-			if receipt := w.submit(s); receipt.Answer != submit.First {
-				t.Errorf("asked again: %s", receipt.Answer)
-			}
-		})
-	}
-}
-
 // TestARefusalByAWebhookIsComparedToo: an admission webhook may answer a reused key before the API server does.
 func TestARefusalByAWebhookIsComparedToo(t *testing.T) {
 	w := newWorld(t)
@@ -268,60 +99,6 @@ func TestNothingIsSentWithoutTime(t *testing.T) {
 	}
 	if n := len(w.there()); n != 0 {
 		t.Errorf("%d submissions", n)
-	}
-}
-
-// TestNobodyListens: where no connection is made nothing can have been created.
-func TestNobodyListens(t *testing.T) {
-	w := newWorld(t)
-	address, err := harness.UnusedAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := submit.Connect(&rest.Config{Host: "http://" + address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	c.MaxDelay, c.OnRetry = time.Millisecond, func(string, error) { cancel() }
-	s := w.prepare(c)
-	if _, err := s.Submit(ctx); !errors.Is(err, context.Canceled) || s.State() != submit.Idle {
-		t.Errorf("%s, %v", s.State(), err)
-	}
-}
-
-// TestWhatNeverLeftIsNoDoubt: where a request fails on this side, as for want of credentials, nothing can have been created,
-// and why it fails is told in the end, too. Whether it left is known of a connection of the client's own.
-func TestWhatNeverLeftIsNoDoubt(t *testing.T) {
-	w := newWorld(t)
-	noCredentials := errors.New("getting credentials: exec: it failed")
-	for _, test := range []struct {
-		reason  string
-		network roundTrip
-		ours    bool
-		want    submit.State
-	}{
-		{"it never left", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, true, submit.Idle},
-		{"it left, and then there were none", func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				_, _ = cut(r, send)
-			}
-			return nil, noCredentials
-		}, true, submit.Unknown},
-		{"nobody took note", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, false, submit.Unknown},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		c := w.client(test.network)
-		if !test.ours {
-			c = &submit.Client{API: c.API, MaxDelay: c.MaxDelay}
-		}
-		c.OnRetry = func(string, error) { cancel() }
-		s := w.prepare(c)
-		_, err := s.Submit(ctx)
-		var unknown *submit.UnknownError
-		if s.State() != test.want || errors.As(err, &unknown) != (test.want == submit.Unknown) || !errors.Is(err, context.Canceled) || !errors.Is(err, noCredentials) {
-			t.Errorf("%s: %s, %v", test.reason, s.State(), err)
-		}
 	}
 }
 

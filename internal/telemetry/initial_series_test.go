@@ -12,7 +12,7 @@ import (
 // TestTemplateIsMetAtZero: whatever happens with it later, its counters are there before, so that the first event is an
 // increase.
 func TestTemplateIsMetAtZero(t *testing.T) {
-	MeetTemplate("met", "http")
+	ShowTemplate("met", "http")
 	before := seriesOf(t, "met")
 	if len(before) < 30 {
 		t.Fatalf("only %d series are shown", len(before))

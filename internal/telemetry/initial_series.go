@@ -14,9 +14,9 @@ var ends = map[v1alpha1.Phase][]v1alpha1.Reason{
 	},
 }
 
-// MeetTemplate shows what is counted of a template from now on, at zero. What Prometheus takes for an increase lies
+// ShowTemplate shows what is counted of a template from now on, at zero. What Prometheus takes for an increase lies
 // between two samples: a series that began with its first event would hide it, and the first one is what an alert is for.
-func MeetTemplate(name, effect string) {
+func ShowTemplate(name, effect string) {
 	for phase, reasons := range ends {
 		for _, reason := range reasons {
 			finished.WithLabelValues(name, string(phase), string(reason))
