@@ -54,14 +54,14 @@ func (r *Submissions) claimed(ctx context.Context, subject *subject, claim *v1al
 }
 
 func (r *Submissions) release(ctx context.Context, subject *subject) error {
-	err := r.Records.Release(ctx, subject.claim.Object)
-	if apierrors.IsConflict(err) {
+	switch err := r.Records.Release(ctx, subject.claim.Object); {
+	case err == nil:
+		r.tellGone(subject, telemetry.Released, "a person gave its business key free")
+	case apierrors.IsConflict(err):
 		return r.readClaim(ctx, subject)
-	}
-	if err != nil {
+	case !apierrors.IsNotFound(err): // else another process was first, and told of it
 		return err
 	}
-	r.tellGone(subject, telemetry.Released, "a person gave its business key free")
 	subject.claim = lifecycle.Claim{Read: true}
 	r.wakeWaiting(subject.action.Namespace, subject.record.Object.Spec.Action.Claim)
 	return nil

@@ -39,7 +39,7 @@ func (r *Submissions) expireDecision(ctx context.Context, decision *v1alpha1.Tas
 	}
 	at, over := lifecycle.RemoveDecision(r.Clock.Now(), decision, action)
 	if over {
-		return r.deleteAsRead(ctx, decision)
+		return client.IgnoreNotFound(r.deleteAsRead(ctx, decision))
 	}
 	label[v1alpha1.LabelDue] = lifecycle.LabelAt(at)
 	return r.postpone(ctx, decision, label)

@@ -17,10 +17,11 @@ import (
 
 // remove deletes a submission whose time is over, if it is still that very object, as it was read. Its record stays.
 func (r *Submissions) remove(ctx context.Context, subject *subject) error {
-	if err := r.deleteAsRead(ctx, subject.submission); err != nil {
+	if err := r.deleteAsRead(ctx, subject.submission); err == nil {
+		r.tellGone(subject, telemetry.Removed, "its time to live was over")
+	} else if !apierrors.IsNotFound(err) { // else somebody else was first
 		return err
 	}
-	r.tellGone(subject, telemetry.Removed, "its time to live was over")
 	subject.submission = nil
 	return nil
 }
@@ -34,10 +35,11 @@ func (r *Submissions) expire(ctx context.Context, subject *subject) error {
 	if exists != nil {
 		return errStillInUse
 	}
-	if err := r.Records.Expire(ctx, subject.record.Object); err != nil {
+	if err := r.Records.Expire(ctx, subject.record.Object); err == nil {
+		r.tellGone(subject, telemetry.Forgotten, "its time to be remembered was over")
+	} else if !apierrors.IsNotFound(err) { // else somebody else was first
 		return err
 	}
-	r.tellGone(subject, telemetry.Forgotten, "its time to be remembered was over")
 	r.forget(subject.action)
 	subject.record = lifecycle.Record{Read: true}
 	return nil

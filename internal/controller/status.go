@@ -12,9 +12,24 @@ import (
 	"github.com/taskonce/taskonce/internal/failpoint"
 )
 
-// writeStatus writes the projection where it differs from what was read. A submission that is gone needs no
-// status.
+// writeStatus writes the projection. A submission that is gone needs no status, and neither does another one of its name.
 func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status v1alpha1.TaskSubmissionStatus) error {
+	err := r.updateStatus(ctx, subject, status)
+	if apierrors.IsConflict(err) && status.Phase.Terminal() && subject.record.Object != nil {
+		// Whoever was first may have taken the submission out of the cache with another verdict, and then nothing
+		// brings us back: the record's word is written over it now.
+		if err = r.rereadSubmission(ctx, subject, err); err == nil {
+			err = r.updateStatus(ctx, subject, status)
+		}
+		if err == nil {
+			r.memory.endWritten(subject.action, subject.submission.UID) // by whomever
+		}
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// updateStatus writes a status where it differs from what was read, and tells of that. An error means that it told of nothing.
+func (r *Submissions) updateStatus(ctx context.Context, subject *subject, status v1alpha1.TaskSubmissionStatus) error {
 	if equality.Semantic.DeepEqual(subject.submission.Status, status) {
 		return nil
 	}
@@ -24,14 +39,9 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	updated.Status = status
 	span := r.spanOfStatus(subject, &status)
 	err := r.Client.Status().Update(ctx, updated)
-	if apierrors.IsConflict(err) && status.Phase.Terminal() && subject.record.Object != nil {
-		// Whoever was first may have taken the submission out of the cache with another verdict, and then nothing
-		// brings us back: the record's word is written over it now.
-		updated, err = r.overwriteStatus(ctx, subject, updated, err)
-	}
 	endOfWrite(span, err)
 	if err != nil {
-		return client.IgnoreNotFound(err)
+		return err
 	}
 	failpoint.Here(failpoint.AfterStatus)
 	logStatus(ctx, &status)
@@ -46,27 +56,27 @@ func (r *Submissions) writeStatus(ctx context.Context, subject *subject, status 
 	return nil
 }
 
-// overwriteStatus writes a status over whatever a live read finds, or returns the conflict where the record has moved on:
-// a Retry may have opened it again, and it may have succeeded (I5). Whoever moved it projects it. The record is read after
-// the submission, so that what is projected of it meanwhile meets this write.
-func (r *Submissions) overwriteStatus(ctx context.Context, subject *subject, wanted *v1alpha1.TaskSubmission, conflict error) (*v1alpha1.TaskSubmission, error) {
+// rereadSubmission goes on with the submission as a live read finds it, or returns the conflict where the record has moved
+// on: a Retry may have opened it again, and it may have succeeded (I5). Whoever moved it projects it. The record is read
+// after the submission, so that what is projected of it meanwhile meets the next write.
+func (r *Submissions) rereadSubmission(ctx context.Context, subject *subject, conflict error) error {
 	live := &v1alpha1.TaskSubmission{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), live); err != nil {
-		return wanted, err
+	if err := r.Live.Get(ctx, subject.action, live); err != nil {
+		return err
 	}
-	if live.UID != wanted.UID {
-		return wanted, nil // another one of the same name: this one needs no status any more
+	if live.UID != subject.submission.UID { // another one of its name
+		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("tasksubmissions").GroupResource(), live.Name)
 	}
 	projected := subject.record.Object
 	record, err := r.Records.Named(ctx, projected.Namespace, projected.Name)
 	if err != nil {
-		return wanted, err
+		return err
 	}
 	if record == nil || record.UID != projected.UID || record.ResourceVersion != projected.ResourceVersion {
-		return wanted, conflict
+		return conflict
 	}
-	live.Status = wanted.Status
-	return live, r.Client.Status().Update(ctx, live)
+	subject.submission = live
+	return nil
 }
 
 // logStatus says in the log what somebody will ask about: what failed, and what waits for a person. The message is the

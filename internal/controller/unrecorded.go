@@ -65,8 +65,8 @@ func (r *Submissions) postpone(ctx context.Context, read client.Object, label ma
 	return client.IgnoreNotFound(r.Client.Patch(ctx, next, client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteAsRead deletes an object if it is still that very object, as it was read.
+// deleteAsRead deletes an object if it is still that very object, as it was read. NotFound says that somebody else was first.
 func (r *Submissions) deleteAsRead(ctx context.Context, read client.Object) error {
 	uid, version := read.GetUID(), read.GetResourceVersion()
-	return client.IgnoreNotFound(r.Client.Delete(ctx, read, client.Preconditions{UID: &uid, ResourceVersion: &version}))
+	return r.Client.Delete(ctx, read, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }

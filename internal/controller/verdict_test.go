@@ -1,12 +1,14 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
 // An operator with an old template may write InvalidParameters just while another one begins. That takes the submission
@@ -74,5 +76,60 @@ func TestAVerdictIsMadeFromTheTemplateAsItIs(t *testing.T) {
 	}
 	if w.recordOf(name.Name) == nil {
 		t.Error("nothing was begun")
+	}
+}
+
+// projections are what an operator told of the statuses that it wrote: from which phase to which.
+type projections []string
+
+func (p *projections) Observe(t *telemetry.Transition) {
+	if t.Kind == telemetry.Projected {
+		*p = append(*p, string(t.From.Phase)+" to "+string(t.To.Phase))
+	}
+}
+
+// Metrics, events and the audit log have no other source: an end is told by whoever wrote it, of what it was written over.
+func TestAnEndIsToldByWhoeverWroteIt(t *testing.T) {
+	for _, test := range []struct {
+		reason    string
+		meanwhile func(w, done *world, name string)
+		want      []string
+	}{
+		{"nobody else was there", func(*world, *world, string) {}, []string{"Pending to Success"}},
+		{"another process wrote a verdict", func(w, _ *world, name string) {
+			other := w.submissionOf(name).DeepCopy()
+			other.Status = v1alpha1.TaskSubmissionStatus{Phase: v1alpha1.PhaseFailed, Reason: v1alpha1.ReasonInvalidParameters}
+			w.put(other)
+		}, []string{"Failed to Success"}},
+		{"another process wrote the same", func(w, done *world, name string) {
+			w.put(done.submissionOf(name).DeepCopy())
+		}, nil},
+		{"another submission of its name is there", func(w, _ *world, name string) {
+			again := w.submissionOf(name).DeepCopy()
+			delete(w.objects, keyOf(again))
+			w.put(again)
+		}, nil},
+		{"it is gone", func(w, _ *world, name string) { delete(w.objects, "submission/"+name) }, nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(scenario{processes: 1}.ready())
+			name, told := w.names()[0], projections{}
+			pass := func(w *world) {
+				if _, err := w.processes[0].submissions.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pass(w)
+			w.flightOf(0, name).end(effect.Outcome{Kind: v1alpha1.OutcomeApplied}, nil)
+			done := w.clone()
+			pass(done)
+
+			w.processes[0].submissions.Observer = &told
+			test.meanwhile(w, done, name.Name)
+			pass(w)
+			if !slices.Equal(told, test.want) {
+				t.Errorf("%q was told, want %q", told, test.want)
+			}
+		})
 	}
 }

@@ -27,12 +27,14 @@ func (s *Store) TakeClaim(ctx context.Context, read, owner *v1alpha1.TaskRecord)
 	return claim, s.Client.Update(ctx, claim)
 }
 
-// Release deletes a claim that was read, if it is still that very object in that very state.
+// Release deletes a claim that was read, if it is still that very object in that very state. NotFound says that somebody else
+// was first.
 func (s *Store) Release(ctx context.Context, claim *v1alpha1.TaskRecord) error {
-	return client.IgnoreNotFound(s.Client.Delete(ctx, claim, asRead(claim)))
+	return s.Client.Delete(ctx, claim, asRead(claim))
 }
 
-// Expire deletes a record's claim, where the record holds it, and then the record, each as it was read.
+// Expire deletes a record's claim, where the record holds it, and then the record, each as it was read. NotFound says that
+// somebody else was first.
 func (s *Store) Expire(ctx context.Context, record *v1alpha1.TaskRecord) error {
 	if record.Spec.Action.Claim != "" {
 		claim, _, err := s.ReadClaim(ctx, record)
@@ -40,12 +42,12 @@ func (s *Store) Expire(ctx context.Context, record *v1alpha1.TaskRecord) error {
 			return err
 		}
 		if claim != nil && claim.Spec.Holder.Record == record.Name {
-			if err := s.Release(ctx, claim); err != nil {
+			if err := s.Release(ctx, claim); client.IgnoreNotFound(err) != nil {
 				return err
 			}
 		}
 	}
-	return client.IgnoreNotFound(s.Client.Delete(ctx, record, asRead(record)))
+	return s.Client.Delete(ctx, record, asRead(record))
 }
 
 func holderOf(owner *v1alpha1.TaskRecord) *v1alpha1.Holder {
