@@ -30,12 +30,6 @@ func (r *Submissions) act(ctx context.Context, subject *subject, step lifecycle.
 	case lifecycle.Check:
 		r.check(subject, step)
 		return nil
-	case lifecycle.Forbid:
-		r.forbid(subject)
-		return nil
-	case lifecycle.Prepare:
-		r.prepare(subject)
-		return nil
 	case lifecycle.Abandon:
 		r.removeFlight(subject)
 		return nil

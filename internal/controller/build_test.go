@@ -73,6 +73,10 @@ func keptFor(ttl time.Duration) func(*v1alpha1.TaskTemplateSpec) {
 	return func(spec *v1alpha1.TaskTemplateSpec) { spec.Retention.RecordTTL.Duration = ttl }
 }
 
+func keepsRecords(spec *v1alpha1.TaskTemplateSpec) {
+	spec.Retention.Policy = v1alpha1.RetentionKeep
+}
+
 // removedAfter has submissions removed so long after they succeeded, and twice as long after they failed.
 func removedAfter(ttl time.Duration) func(*v1alpha1.TaskTemplateSpec) {
 	return func(spec *v1alpha1.TaskTemplateSpec) {

@@ -146,9 +146,9 @@ var _ = Describe("A business key", func() {
 		w.expect("second", v1alpha1.PhaseSuccess, v1alpha1.ReasonAlreadyApplied)
 	})
 
-	It("held by what was left alone names the decision that gives it free", func() {
+	DescribeTable("held by what was left alone names the decision that gives it free", func(retention func(*v1alpha1.TaskTemplateSpec)) {
 		w.fake.OnSubmission("first", 1, effecttest.Busy("later"))
-		w.template("work", forOrder)
+		w.template("work", forOrder, retention)
 		w.submit("first")
 		w.run("first")
 		w.remove("first")
@@ -164,7 +164,10 @@ var _ = Describe("A business key", func() {
 		w.run("first")
 		w.after(lifecycle.HeldInterval, "second")
 		w.expectOnce("second", v1alpha1.ReasonApplied)
-	})
+	},
+		Entry("until it expires", keptFor(time.Hour)),
+		Entry("for good", keepsRecords),
+	)
 
 	It("is not free because its holder's record is gone (hazard 1, 20)", func() {
 		release := holding(effecttest.Applies(`{}`))

@@ -71,7 +71,7 @@ var _ = Describe("A judged decision", func() {
 	It("stays where records are kept, and while its action goes on", func() {
 		w.fake.SetTraits(silent())
 		w.fake.OnSubmission("unknown", 1, effecttest.LostBefore())
-		w.template("work", func(spec *v1alpha1.TaskTemplateSpec) { spec.Retention.Policy = v1alpha1.RetentionKeep }, removedAfter(time.Hour))
+		w.template("work", keepsRecords, removedAfter(time.Hour))
 		for _, name := range []string{"a", "unknown"} {
 			w.submit(name)
 			w.run(name)

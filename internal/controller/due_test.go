@@ -194,7 +194,7 @@ var _ = Describe("The due loop", func() {
 	})
 
 	It("removes nothing under the policy Keep", func() {
-		w.template("work", func(spec *v1alpha1.TaskTemplateSpec) { spec.Retention.Policy = v1alpha1.RetentionKeep })
+		w.template("work", keepsRecords)
 		w.submit("a")
 		w.run("a")
 		w.remove("a")

@@ -45,32 +45,14 @@ func (r *Submissions) hear(template types.NamespacedName, digest string, outcome
 	}
 }
 
-// check asks what became of the current attempt, in a slot of the same bulkhead.
+// check asks about the current attempt, in a slot of the same bulkhead.
 func (r *Submissions) check(subject *subject, step lifecycle.Check) {
-	question := r.traced("verify effect", verify(subject.plan.Effect))
-	if step.Poll {
-		question = r.traced("poll effect", poll(subject.plan.Effect))
+	timeout := subject.plan.Traits.VerifyTimeout
+	if timeout <= 0 {
+		timeout = subject.plan.Traits.Timeout
 	}
-	r.ask(subject, inflight.Ticket{Settled: step.Settled}, question)
-}
-
-// forbid has the receiver refuse the attempt from now on, in the same way.
-func (r *Submissions) forbid(subject *subject) {
-	r.ask(subject, inflight.Ticket{Forbids: true}, r.traced("forbid effect", forbid(subject.plan.Effect)))
-}
-
-// prepare looks for what the last attempt lacked.
-func (r *Submissions) prepare(subject *subject) {
-	r.ask(subject, inflight.Ticket{Prepares: true}, r.traced("prepare effect", prepare(subject.plan.Effect)))
-}
-
-func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question call) {
-	ticket.Check, ticket.Attempt = true, subject.record.Object.Spec.Action.Attempt.Number
-	ticket.Timeout = subject.plan.Traits.VerifyTimeout
-	if ticket.Timeout <= 0 {
-		ticket.Timeout = subject.plan.Traits.Timeout
-	}
-	flight, turn := r.flights.Reserve(r.ticket(subject, ticket))
+	number := subject.record.Object.Spec.Action.Attempt.Number
+	flight, turn := r.flights.Reserve(r.ticket(subject, inflight.Ticket{Kind: step.Kind, Attempt: number, Timeout: timeout}))
 	if flight == nil {
 		subject.turn = &turn
 		return
@@ -80,11 +62,27 @@ func (r *Submissions) ask(subject *subject, ticket inflight.Ticket, question cal
 	attempt := r.attempt(subject)
 	attempt.Deadline = flight.Deadline()
 	flight.Acknowledge() // a question needs no record: it causes nothing
+	name, question := questionOf(step.Kind)
+	ask := r.traced(name, question(subject.plan.Effect))
 	report := checkReport
-	if ticket.Prepares {
+	if step.Kind == lifecycle.Preparation {
 		report = reportOf
 	}
-	flight.Launch(func(ctx context.Context) lifecycle.Report { return report(guarded(ctx, attempt, question)) })
+	flight.Launch(func(ctx context.Context) lifecycle.Report { return report(guarded(ctx, attempt, ask)) })
+}
+
+// questionOf returns what a check asks an effect, and its name in a trace.
+func questionOf(kind lifecycle.FlightKind) (name string, question func(effect.Effect) call) {
+	switch kind {
+	case lifecycle.Poll:
+		return "poll effect", poll
+	case lifecycle.Prohibition:
+		return "forbid effect", forbid
+	case lifecycle.Preparation:
+		return "prepare effect", prepare
+	default:
+		return "verify effect", verify
+	}
 }
 
 func (r *Submissions) ticket(subject *subject, ticket inflight.Ticket) inflight.Ticket {

@@ -122,6 +122,10 @@ var seeded = []seed{
 		name: "a restored record is believed", processes: 1, receiver: answering, maxAttempts: 2, until: 2 * tick,
 		budget: budget{Refuse: 1, Backup: 1, Restore: 1}, faults: faults{decide: restoredIsBelieved},
 	}, "I4"},
+	{22, scenario{
+		name: "a first attempt whose claim was not in the backup was never sent", processes: 1, receiver: answering, businessKey: true, until: 3 * tick,
+		budget: budget{Backup: 1, Restore: 1}, faults: faults{decide: firstWasNotSent},
+	}, "I4"},
 	{24, scenario{
 		name: "an attempt begins for what is being deleted", processes: 1,
 		budget: budget{Terminate: 1}, faults: faults{decide: deletionIgnored},

@@ -131,8 +131,8 @@ func (p *process) isNews(action types.NamespacedName, written *v1alpha1.TaskSubm
 
 func (f *modelFlight) describe(l *line) {
 	l.words("f", f.ticket.Action.Name, f.address, f.digest, string(f.record), string(f.report.Outcome), f.report.ResultDigest, f.report.Message)
-	l.numbers(int64(f.ticket.Attempt), int64(f.state), f.started.Unix(), f.deadline.Unix(), int64(f.request))
-	l.flags(f.ticket.Check, f.ticket.Settled, f.ticket.Forbids, f.report.Permanent)
+	l.numbers(int64(f.ticket.Kind), int64(f.ticket.Attempt), int64(f.state), f.started.Unix(), f.deadline.Unix(), int64(f.request))
+	l.flags(f.report.Permanent)
 }
 
 func (s *subject) describe(l *line) {

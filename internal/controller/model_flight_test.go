@@ -41,7 +41,7 @@ func (t *modelFlights) Reserve(ticket inflight.Ticket) (flight, inflight.Turn) {
 	now := modelClock{world: t.world}.Now()
 	f := &modelFlight{owner: t, ticket: ticket, state: lifecycle.FlightUnacknowledged, started: now, deadline: now.Add(ticket.Timeout)}
 	t.all[ticket.Action] = f
-	if t.world.scenario.sendsBeforeRecord && !ticket.Check {
+	if t.world.scenario.sendsBeforeRecord && !ticket.Kind.Checks() {
 		t.world.send(t.process, f)
 	}
 	return f, inflight.Turn{}
@@ -82,7 +82,7 @@ func (f *modelFlight) Launch(run func(context.Context) lifecycle.Report) bool {
 
 func (f *modelFlight) Observe() lifecycle.Flight {
 	return lifecycle.Flight{
-		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled, Forbids: f.ticket.Forbids, Prepares: f.ticket.Prepares,
+		State: f.state, Kind: f.ticket.Kind, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun,
 		Running: modelClock{world: f.owner.world}.Since(f.started), Report: f.report,
 	}
 }
@@ -136,7 +136,7 @@ func (w *world) flightMoves(i int, name types.NamespacedName, add func(move)) {
 		})
 	}
 	switch {
-	case f.ticket.Check:
+	case f.ticket.Kind.Checks():
 		hears(func(b *budget) *int { return &b.CannotTell }, "p%d asks about %s, and the receiver cannot tell")
 	case f.request > 0:
 		if w.isOver(f) && w.requests[f.request-1].state != requestPending {
@@ -152,9 +152,9 @@ func (w *world) nextOf(i int, name types.NamespacedName) move {
 	switch {
 	case f.state != lifecycle.FlightRunning:
 		return nil
-	case f.ticket.Forbids:
+	case f.ticket.Kind == lifecycle.Prohibition:
 		return func(w *world) { w.forbid(i, name) }
-	case f.ticket.Check:
+	case f.ticket.Kind.Checks():
 		return func(w *world) { w.hear(i, name, w.verified(name.Name, f.address)) }
 	case f.request == 0 && w.isOver(f) && !w.scenario.sendsLate:
 		return func(w *world) {
@@ -188,7 +188,7 @@ func (w *world) hear(i int, name types.NamespacedName, outcome effect.Outcome) {
 		w.processes[i].heard[name.Name] = true
 	}
 	what := "the answer to"
-	if f.ticket.Check {
+	if f.ticket.Kind.Checks() {
 		what = "what became of"
 	}
 	w.tell("p%d hears %s attempt %d of %s: %s", i, what, f.ticket.Attempt, name.Name, outcome.Kind)

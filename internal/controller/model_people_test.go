@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
+	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
 // peopleMoves are what clients, GitOps and people may do.
@@ -72,6 +73,9 @@ func (w *world) recordMoves(original *v1alpha1.TaskSubmission, add func(move)) {
 		add(func(w *world) {
 			w.budget.Backup--
 			w.backup[key] = w.objects[key]
+			if claim := w.objects[claimKey]; claim != nil {
+				w.backup[claimKey] = claim
+			}
 			w.tell("somebody backs up %s and its record", name)
 		})
 	}
@@ -93,18 +97,33 @@ func (w *world) recordMoves(original *v1alpha1.TaskSubmission, add func(move)) {
 	}
 }
 
-// isOlder reports whether a backup is of an earlier tick: what is begun at once after a restore was not in it.
+// isOlder reports whether a backup is of an earlier tick: what is begun at once after a restore was not in it. Where it may
+// lack the claim of what it holds, it is restored when that attempt is over.
 func (w *world) isOlder(backup *stored) bool {
-	started := backup.object.(*v1alpha1.TaskRecord).Spec.Action.Attempt.StartedAt
-	return started != nil && started.Time.Before(modelClock{world: w}.Now())
+	attempt := &backup.object.(*v1alpha1.TaskRecord).Spec.Action.Attempt
+	if attempt.StartedAt == nil {
+		return false
+	}
+	end := attempt.StartedAt.Time
+	if w.scenario.businessKey {
+		end = end.Add(attempt.Timeout.Duration + lifecycle.Grace)
+	}
+	return end.Before(modelClock{world: w}.Now())
 }
 
-// restore makes both anew, under other UIDs.
+// claimKey is where the claim on the business key of all submissions is.
+var claimKey = "record/" + v1alpha1.ClaimName("t", "one")
+
+// restore makes both anew, under other UIDs, and the claim if it was there.
 func (w *world) restore(original *v1alpha1.TaskSubmission, backup *v1alpha1.TaskRecord) {
 	delete(w.objects, keyOf(original))
 	delete(w.objects, keyOf(backup))
+	delete(w.objects, claimKey)
 	w.unhear(original.Name)
 	w.put(backup.DeepCopy())
+	if claim := w.backup[claimKey]; claim != nil {
+		w.put(claim.object.DeepCopyObject().(*v1alpha1.TaskRecord))
+	}
 	w.put(original.DeepCopy())
 }
 

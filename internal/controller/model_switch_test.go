@@ -172,7 +172,7 @@ func oldDecisionCounts(o lifecycle.Observation) lifecycle.Step {
 
 func lateSuccessDropped(o lifecycle.Observation) lifecycle.Step {
 	late := o.Record.Object != nil && o.Record.Object.Spec.Action.Attempt.Number != o.Flight.Attempt
-	if late && o.Flight.State == lifecycle.FlightFinished && !o.Flight.Check {
+	if late && o.Flight.State == lifecycle.FlightFinished && !o.Flight.Kind.Checks() {
 		return lifecycle.Abandon{}
 	}
 	return lifecycle.Decide(o)
@@ -246,6 +246,15 @@ func restoredIsBelieved(o lifecycle.Observation) lifecycle.Step {
 	o, action := recorded(o)
 	if o.Record.Object != nil {
 		action.UID = o.Record.Object.UID
+	}
+	return lifecycle.Decide(o)
+}
+
+// firstWasNotSent takes a restored record of a first attempt for one that its own begin created.
+func firstWasNotSent(o lifecycle.Observation) lifecycle.Step {
+	o, action := recorded(o)
+	if o.Record.Object != nil && action.Attempt.StartedAt != nil {
+		o.Record.Object.CreationTimestamp.Time = action.Attempt.StartedAt.Time
 	}
 	return lifecycle.Decide(o)
 }

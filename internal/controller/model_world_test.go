@@ -37,8 +37,9 @@ import (
 //   - Time: it moves in ticks, and every duration of a scenario is a multiple of one.
 //
 // What is assumed: the settling time and the memory of keys that a template states are true; nobody deletes a record
-// before the status speaks of its attempts, for that is forgetting; a backup is restored some time after it was made; a
-// finished record whose time is over may go at any moment, and then its key is another action.
+// before the status speaks of its attempts, for that is forgetting; a backup is restored some time after it was made,
+// and where it may lack a claim, after the time-out and the grace of the attempt in it; a finished record whose time is over
+// may go at any moment, and then its key is another action.
 //
 // What is checked: see model_invariant_test.go for the invariants of each state and step, and model_end_test.go for I9,
 // that what is begun comes to an end, or to a person, once nothing more goes wrong.

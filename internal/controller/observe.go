@@ -56,15 +56,16 @@ func (r *Submissions) observe(ctx context.Context, action types.NamespacedName) 
 		return nil, err
 	}
 	observed := &subject{action: action, submission: submission, decisions: decisions, flight: flight, news: news}
+	idle := flight == nil && len(decisions) == 0 && !news // nothing but its own event brought us here
 	if flight != nil && (submission == nil || !submission.Status.Phase.Terminal()) {
 		// Where a status speaks of an end, another process wrote it: what is remembered is older than that, and would be
 		// written over a Success (I5).
 		observed.record = r.memory.recall(action)
 	}
 	switch {
-	case submission != nil && flight == nil && len(decisions) == 0 && !news && r.memory.hasEnded(action, submission.UID):
+	case idle && submission != nil && r.memory.hasEnded(action, submission.UID):
 		return nil, nil // its end was written; the cache has not seen it yet
-	case submission == nil && flight == nil && len(decisions) == 0 && !news && !r.memory.isDueLoops(action):
+	case idle && submission == nil && !r.memory.isDueLoops(action):
 		r.forget(action)
 		return nil, nil
 	case submission == nil && observed.record.Object == nil:

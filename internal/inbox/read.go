@@ -95,7 +95,7 @@ func (r *Reader) addHolder(ctx context.Context, s *Subject) error {
 		s.Holder.Stuck = true
 	default:
 		held := record.Spec.Action
-		s.Holder = Holder{Submission: held.Submission.Name, Stuck: !held.Phase.Terminal() && held.ExpiresAt != nil}
+		s.Holder = Holder{Submission: held.Submission.Name, Stuck: held.LeftAlone()}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/taskonce/taskonce/internal/inflight"
+	"github.com/taskonce/taskonce/internal/lifecycle"
 )
 
 func TestASlowTemplateDelaysItsOwnSubmissionsOnly(t *testing.T) {
@@ -130,7 +131,7 @@ func TestChecksDoNotCountAgainstTheRate(t *testing.T) {
 	one := template("t", 100, 1)
 	w.take("a", one)
 	w.refuse("b", one)
-	check, _ := w.table.Reserve(inflight.Ticket{Action: named("b"), Check: true, Timeout: time.Second, Bulkhead: one})
+	check, _ := w.table.Reserve(inflight.Ticket{Action: named("b"), Kind: lifecycle.Verification, Timeout: time.Second, Bulkhead: one})
 	if check == nil {
 		t.Error("a check was refused")
 	}

@@ -73,8 +73,7 @@ func (f *Flight) Observe() lifecycle.Flight {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	observed := lifecycle.Flight{
-		State: f.state, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Check: f.ticket.Check, Settled: f.ticket.Settled,
-		Forbids: f.ticket.Forbids, Prepares: f.ticket.Prepares, Report: f.report,
+		State: f.state, Kind: f.ticket.Kind, Attempt: f.ticket.Attempt, Begun: f.ticket.Begun, Report: f.report,
 	}
 	if !f.launched.IsZero() {
 		observed.Running = f.table.clock.Since(f.launched)

@@ -85,9 +85,9 @@ func TestAReportWakesItsActionAndStaysUntilItIsStored(t *testing.T) {
 
 func TestWhatATicketSaysIsObserved(t *testing.T) {
 	w := newWorld(t, 1)
-	flight, _ := w.table.Reserve(inflight.Ticket{Action: named("a"), Attempt: 7, Check: true, Settled: true, Bulkhead: template("t", 1, 0)})
+	flight, _ := w.table.Reserve(inflight.Ticket{Action: named("a"), Attempt: 7, Kind: lifecycle.SettledVerification, Bulkhead: template("t", 1, 0)})
 	got := flight.Observe()
-	if got.Attempt != 7 || !got.Check || !got.Settled {
+	if got.Attempt != 7 || got.Kind != lifecycle.SettledVerification {
 		t.Errorf("observed: %+v", got)
 	}
 }

@@ -53,13 +53,10 @@ type Ticket struct {
 	Action types.NamespacedName
 	// Attempt is the number of the attempt that is executed or checked.
 	Attempt int32
+	// Kind says what it is for.
+	Kind lifecycle.FlightKind
 	// Begun is what the attempt's begin says of when it was begun; zero for a check.
 	Begun time.Time
-	// Check says that it is a verification or a poll; Settled, that a verification may believe a "no".
-	Check, Settled bool
-	// Forbids says of a check that it also sees to it that the attempt comes to nothing; Prepares, that it only looks for
-	// what the attempt lacked.
-	Forbids, Prepares bool
 	// Timeout starts to run now.
 	Timeout  time.Duration
 	Bulkhead Bulkhead
@@ -101,7 +98,7 @@ func (t *Table) reserve(ticket Ticket) (flight *Flight, turn Turn, next *types.N
 		b.enqueue(ticket.Action)
 		return nil, Turn{Asked: t.ask(b, ticket.Action, now)}, nil
 	}
-	if at := b.nextAllowed(now, ticket.Action, ticket.Check); !at.IsZero() {
+	if at := b.nextAllowed(now, ticket.Action, ticket.Kind.Checks()); !at.IsZero() {
 		return nil, Turn{FreeAt: at, Asked: t.ask(b, ticket.Action, now)}, t.nextBeside(b)
 	}
 	b.leave(ticket.Action)

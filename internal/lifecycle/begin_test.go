@@ -56,7 +56,7 @@ func TestRecordAnswersFirstRule1Hazard10(t *testing.T) {
 		"an attempt runs":                    flight(FlightRunning),
 		"a report could not be stored":       reported(applied),
 		"a refusal could not be stored":      reported(refusal),
-		"a check could not be stored either": checked(true, refusal),
+		"a check could not be stored either": checked(SettledVerification, refusal),
 	} {
 		decideAll(t, []row{
 			{reason + ", nothing read", seen(given), "ReadRecord", ""},
@@ -92,7 +92,7 @@ func TestGate(t *testing.T) {
 		{"between attempts, credentials are refused", seen(recorded(retrying), paused(time.Minute)), "Wait 1m0s", ""},
 		{"between attempts, the time of a probe has come", seen(recorded(retrying), paused(0)), "Begin 2", ""},
 		{"what holds a business key back is looked at all the same", seen(recorded(isHeld), businessKey, claimedByOther(hasSucceeded), paused(time.Minute)), "Store Success/AlreadyApplied, attempt 1 NotApplied", ""},
-		{"what may have been applied is asked after all the same", seen(recorded(unknown), verifies, paused(time.Minute)), "Check", ""},
+		{"what may have been applied is asked after all the same", seen(recorded(unknown), verifies, paused(time.Minute)), "Verify", ""},
 		{"rule 2, hazard 9: cancelled is a record", seen(readNothing, decided(v1alpha1.DecisionCancel, 0)), "Store Failed/Cancelled, attempt 0", "because"},
 		{"cancelled without its template", seen(readNothing, notFound, decided(v1alpha1.DecisionCancel, 0)), "Store Failed/Cancelled, attempt 0", ""},
 		{"the template is awaited", seen(readNothing, notFound), "Wait", ""},
@@ -252,7 +252,7 @@ func TestWaitingForAReport(t *testing.T) {
 		{"nor does a short retry", seen(recorded(), flight(FlightRunning), running(100*time.Millisecond), saysRetrying), "Wait 400ms quiet", ""},
 		{"a longer retry is shown", seen(recorded(), flight(FlightRunning), running(QuietFor), saysRetrying), "Wait", ""},
 		{"what is shown is not hidden again", seen(recorded(), flight(FlightRunning), status(func(s *v1alpha1.TaskSubmissionStatus) { s.Phase = v1alpha1.PhaseProcessing })), "Wait", ""},
-		{"a check is shown", seen(recorded(unknown), flight(FlightRunning), func(o *Observation) { o.Flight.Check = true }), "Wait", ""},
+		{"a check is shown", seen(recorded(unknown), flight(FlightRunning), func(o *Observation) { o.Flight.Kind = Verification }), "Wait", ""},
 		{"nobody is shown anything", seen(recorded(), gone, flight(FlightRunning)), "Wait", ""},
 	})
 }

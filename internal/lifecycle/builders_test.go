@@ -3,8 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"strconv"
-	"strings"
-	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -179,6 +177,7 @@ func expiresIn(d time.Duration) func(*v1alpha1.Action) {
 }
 
 func keptForEver(a *v1alpha1.Action) { a.ExpiresAt = nil }
+func neverAgain(a *v1alpha1.Action)  { a.NextAt = nil }
 
 // retrying: the attempt certainly had no effect.
 func retrying(a *v1alpha1.Action) {
@@ -228,19 +227,16 @@ func reported(report Report) option {
 	return func(o *Observation) { o.Flight.State, o.Flight.Attempt, o.Flight.Report = FlightFinished, 1, report }
 }
 
-func checked(settled bool, report Report) option {
+func checked(kind FlightKind, report Report) option {
 	return func(o *Observation) {
 		reported(report)(o)
-		o.Flight.Check, o.Flight.Settled = true, settled
+		o.Flight.Kind = kind
 	}
 }
 
 // forbidden is what came of having the receiver refuse the attempt.
 func forbidden(report Report) option {
-	return func(o *Observation) {
-		checked(false, report)(o)
-		o.Flight.Forbids = true
-	}
+	return checked(Prohibition, report)
 }
 
 func ofAttempt(n int32) option { return func(o *Observation) { o.Flight.Attempt = n } }
@@ -272,7 +268,7 @@ func claimedBy(record string, uid types.UID, claimRetries int32, holder ...func(
 		}}
 		if len(holder) > 0 {
 			other := seen(recorded(holder...)).Record.Object
-			other.Name, other.UID, other.Spec.Action.Submission.Name = record, uid, "first"
+			other.Namespace, other.Name, other.UID, other.Spec.Action.Submission.Name = "shop", record, uid, "first"
 			o.Claim.Holder = other
 		}
 	}
@@ -323,83 +319,4 @@ func triedAgainIn(d time.Duration) func(*v1alpha1.TaskDecision) {
 }
 func withResult(raw string) func(*v1alpha1.TaskDecision) {
 	return func(d *v1alpha1.TaskDecision) { d.Spec.Result = &apiextensionsv1.JSON{Raw: []byte(raw)} }
-}
-
-// words says what a step is, and of what it stores: phase/reason, the attempt and its outcome, unsettled, the wait.
-func words(o *Observation, step Step) string {
-	switch step := step.(type) {
-	case Begin:
-		return fmt.Sprintf("Begin %d", step.Action.Attempt.Number)
-	case Store:
-		return "Store " + actionWords(o, &step.Action)
-	case Check:
-		return strings.TrimRight(fmt.Sprintf("Check %s%s", map[bool]string{true: "poll "}[step.Poll], map[bool]string{true: "settled"}[step.Settled]), " ")
-	case Judge:
-		return "Judge " + string(step.State)
-	case Adjourn:
-		return "Adjourn " + step.At.Sub(o.Now).String()
-	case Wait:
-		quiet := map[bool]string{true: " quiet"}[step.Quiet]
-		if step.In == 0 {
-			return "Wait" + quiet
-		}
-		return "Wait " + step.In.String() + quiet
-	default:
-		return strings.TrimPrefix(fmt.Sprintf("%T", step), "lifecycle.")
-	}
-}
-
-func actionWords(o *Observation, a *v1alpha1.Action) string {
-	said := fmt.Sprintf("%s/%s, attempt %d", a.Phase, a.Reason, a.Attempt.Number)
-	if a.Attempt.Number > 0 {
-		said += " " + orElse(string(a.Attempt.Outcome), "open")
-	}
-	if a.Unsettled {
-		said += ", unsettled"
-	}
-	if a.NextAt != nil {
-		said += ", in " + a.NextAt.Sub(o.Now).String()
-	}
-	return said
-}
-
-// said is what a step tells a person.
-func said(step Step) string {
-	switch step := step.(type) {
-	case Begin:
-		return step.Action.Message
-	case Store:
-		return step.Action.Message
-	case Judge:
-		return step.Message
-	case Adjourn:
-		return step.Message
-	}
-	return ""
-}
-
-// row is one line of a table: what is seen, and the step that follows, in words.
-type row struct {
-	reason string
-	given  Observation
-	want   string
-	says   string // part of the message, where one is awaited
-}
-
-func decideAll(t *testing.T, rows []row) {
-	t.Helper()
-	for _, row := range rows {
-		t.Run(strings.ReplaceAll(row.reason, " ", "_"), func(t *testing.T) {
-			before := snapshot(t, row.given)
-			step := Decide(row.given)
-			if got := words(&row.given, step); got != row.want {
-				t.Errorf("%s:\n got %s\nwant %s\n%q", row.reason, got, row.want, said(step))
-			}
-			if !strings.Contains(said(step), row.says) {
-				t.Errorf("%s: it says %q, and not %q", row.reason, said(step), row.says)
-			}
-			checkUntouched(t, before, row.given)
-			checkStep(t, row.given, step)
-		})
-	}
 }

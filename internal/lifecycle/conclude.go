@@ -13,7 +13,7 @@ func conclude(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	switch {
 	case action.Phase.Terminal():
 		return late(o, action)
-	case report.Outcome == v1alpha1.OutcomeApplied && o.Flight.Check && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
+	case report.Outcome == v1alpha1.OutcomeApplied && o.Flight.Kind.Checks() && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
 		// Applied is absorbing, whichever attempt it belongs to.
 		return succeeded(o, action, v1alpha1.ReasonVerifiedApplied, orElse(report.Message, "the receiver has it"), jsonOf(report.Result), report.ResultDigest)
 	case report.Outcome == v1alpha1.OutcomeApplied:
@@ -22,7 +22,7 @@ func conclude(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 		return late(o, action)
 	case report.Final:
 		return concludeFinal(o, action)
-	case o.Flight.Check:
+	case o.Flight.Kind.Checks():
 		return concludeCheck(o, action)
 	default:
 		return concludeAttempt(o, action)
@@ -35,7 +35,7 @@ func (o *Observation) reportsCurrent(action *v1alpha1.Action) bool {
 	switch {
 	case o.Flight.Attempt != action.Attempt.Number:
 		return false
-	case o.Flight.Check:
+	case o.Flight.Kind.Checks():
 		return action.Unsettled && !action.Attempt.Open()
 	default:
 		return action.Attempt.Executor == o.Executor
@@ -44,21 +44,19 @@ func (o *Observation) reportsCurrent(action *v1alpha1.Action) bool {
 
 func concludeAttempt(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	report := &o.Flight.Report
-	next := closed(o, action, report.Outcome, report.Message)
 	switch report.Outcome {
 	case v1alpha1.OutcomeInProgress:
-		next.Unsettled = true
-		next.Attempt.Location = report.Location
+		next := takenOn(o, action, report.Location, report.Message)
 		wait := pollDelay(o, action, report.RetryAfter)
 		if action.Attempt.Job > 0 {
 			wait = 0 // it goes on only now that the record knows of it
 		}
 		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), wait)
 	case v1alpha1.OutcomeNotApplied:
+		next := closed(o, action, report.Outcome, report.Message)
 		return concludeRefusal(o, &next)
 	default: // Unknown, and whatever is not a word of ours
-		next.Attempt.Outcome = v1alpha1.OutcomeUnknown
-		next.Unsettled = true
+		next := doubted(o, action, report.Message)
 		message := report.Message
 		if next.Checks > 0 {
 			message += fmt.Sprintf("; the same was sent again under its key, check %d of at most %d, after which a person is asked", next.Checks, recovery(o).MaxChecks)
@@ -101,7 +99,7 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	switch {
 	case report.Outcome == v1alpha1.OutcomeInProgress && action.Attempt.Job > 0 && action.Attempt.Location == "":
 		// What was started was found. Only now that the record knows of it may it go on.
-		next.Attempt.Outcome, next.Attempt.Location = v1alpha1.OutcomeInProgress, report.Location
+		next = takenOn(o, action, report.Location, report.Message)
 		return between(o, &next, v1alpha1.ReasonInProgress, report.Message, 0)
 	case report.Outcome == v1alpha1.OutcomeInProgress && action.Attempt.Outcome != v1alpha1.OutcomeInProgress:
 		// Verification after an unknown outcome: it waits on, and spends no check.
@@ -109,7 +107,7 @@ func concludeCheck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	case action.Attempt.Outcome == v1alpha1.OutcomeInProgress:
 		// A poll, also one that cannot tell: the receiver has taken it on, so it is asked again until stuckAfter.
 		return between(o, &next, v1alpha1.ReasonInProgress, polling(o, action, report.Message), pollDelay(o, action, report.RetryAfter))
-	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Settled:
+	case report.Outcome == v1alpha1.OutcomeNotApplied && o.Flight.Kind == SettledVerification:
 		return concludeNothing(o, &next)
 	case report.Outcome == v1alpha1.OutcomeNotApplied:
 		return between(o, &next, v1alpha1.ReasonVerifying, "the receiver does not have it yet; that is believed when it is asked after the settling time", max(o.untilSettled(action), time.Millisecond))

@@ -141,11 +141,11 @@ func decideRecorded(o *Observation) Step {
 
 // decideReported stores what came of a flight.
 func decideReported(o *Observation, action *v1alpha1.Action) Step {
-	denies := o.Flight.Check && o.Flight.Report.Outcome != v1alpha1.OutcomeApplied
+	denies := o.Flight.Kind.Checks() && o.Flight.Report.Outcome != v1alpha1.OutcomeApplied
 	switch {
 	case o.alreadyStored(action):
 		return Abandon{}
-	case o.Flight.Prepares && !o.restored():
+	case o.Flight.Kind == Preparation && !o.restored():
 		return decidePrepared(o, action)
 	case o.restored(): // a report of the time before does not settle what may have followed the backup
 		unsettled := unsettledFromBackup(o, action)
@@ -153,7 +153,7 @@ func decideReported(o *Observation, action *v1alpha1.Action) Step {
 			return Store{Action: unsettled}
 		}
 		return Store{Action: conclude(o, &unsettled)}
-	case denies && o.Flight.Forbids:
+	case denies && o.Flight.Kind == Prohibition:
 		return decideForbidden(o, action)
 	default:
 		return Store{Action: conclude(o, action)}
@@ -238,7 +238,7 @@ func (o *Observation) isBegunHere(attempt *v1alpha1.Attempt) bool {
 }
 
 func decideRunning(o *Observation) Step {
-	if left := QuietFor - o.Flight.Running; left > 0 && !o.Flight.Check && o.Submission != nil && betweenAttempts(&o.Submission.Status) {
+	if left := QuietFor - o.Flight.Running; left > 0 && o.Flight.Kind == Execution && o.Submission != nil && betweenAttempts(&o.Submission.Status) {
 		return Wait{In: left, Quiet: true}
 	}
 	return Wait{}
@@ -288,11 +288,11 @@ func decideOrphan(o *Observation, action *v1alpha1.Action) Step {
 }
 
 // isLaterThanBegun reports whether the record was created so late that the attempt's own begin cannot have done it: it came
-// out of a backup, of a moment before its own UID could be stored, and perhaps before its claim was. The clocks of two
-// machines are compared here, which only makes it more careful.
+// out of a backup, of a moment before its own UID could be stored, and perhaps before its claim was. Its UID may have been
+// stored since, with a late report. The clocks of two machines are compared here, which only makes it more careful.
 func (o *Observation) isLaterThanBegun(action *v1alpha1.Action) bool {
 	attempt := &action.Attempt
-	return action.UID == "" && attempt.StartedAt != nil &&
+	return attempt.StartedAt != nil &&
 		o.Record.Object.CreationTimestamp.After(attempt.StartedAt.Add(attempt.Timeout.Duration+Grace))
 }
 
@@ -301,7 +301,7 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 	if o.Submission == nil {
 		return decideLeftAlone(o, action)
 	}
-	if isLeftAlone(action) && o.mayStart() {
+	if action.LeftAlone() && o.mayStart() {
 		return Store{Action: resumed(o, action)}
 	}
 	if finding := regate(o, action); finding != nil {
@@ -324,7 +324,7 @@ func decideBetween(o *Observation, action *v1alpha1.Action) Step {
 	case o.Flight.State == FlightFull:
 		return o.waitForSlot()
 	case o.awaitsDependency(action):
-		return Prepare{}
+		return Check{Kind: Preparation}
 	default:
 		return Begin{Action: begin(o, action)}
 	}
@@ -339,16 +339,10 @@ func decideLeftAlone(o *Observation, action *v1alpha1.Action) Step {
 	return decideExpiry(o, action)
 }
 
-// isLeftAlone reports whether an action of which nothing is in doubt was left alone: it has a time to end, or, where records
-// are kept, none at which it goes on.
-func isLeftAlone(action *v1alpha1.Action) bool {
-	return action.ExpiresAt != nil || action.NextAt == nil
-}
-
 // alreadyStored reports whether the record says what the flight reports: the write landed whose answer was lost. A
 // check that reports after the end has nothing to add either.
 func (o *Observation) alreadyStored(action *v1alpha1.Action) bool {
-	if o.Flight.Check {
+	if o.Flight.Kind.Checks() {
 		contradicts := action.Phase == v1alpha1.PhaseFailed && o.Flight.Report.Outcome == v1alpha1.OutcomeApplied
 		return action.Phase.Terminal() && !contradicts
 	}

@@ -23,21 +23,30 @@ func nameStarted(o *Observation, action *v1alpha1.Action, next *v1alpha1.Attempt
 // was. Asking again is of no use.
 func concludeFinal(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	report := &o.Flight.Report
-	next := closed(o, action, report.Outcome, report.Message)
-	next.Attempt.Finished = report.Finished
-	if report.Outcome == v1alpha1.OutcomeNotApplied {
-		next.Unsettled = next.Attempt.Doubt
-		if report.Finished {
-			return concludeRefusal(o, &next)
-		}
-		return between(o, &next, goingOn(&next), report.Message, retryDelay(o, next.Attempt.Number, report.RetryAfter)) // it does not count
-	}
-	next.Attempt.Outcome, next.Unsettled = v1alpha1.OutcomeUnknown, true
-	if !o.remembered(&next) {
+	next := closedForGood(o, action)
+	switch {
+	case report.Outcome == v1alpha1.OutcomeNotApplied && report.Finished:
+		return concludeRefusal(o, &next)
+	case report.Outcome == v1alpha1.OutcomeNotApplied: // it does not count
+		return between(o, &next, goingOn(&next), report.Message, retryDelay(o, next.Attempt.Number, report.RetryAfter))
+	case !o.remembered(&next):
 		return asking(o, &next, report.Message)
 	}
 	next.Checks++ // the repeat takes the place of the next one
 	return between(o, &next, v1alpha1.ReasonVerifying, report.Message, retryDelay(o, next.Checks, report.RetryAfter))
+}
+
+// closedForGood closes an attempt with such an answer. A "no" settles the action, too, where what an earlier attempt started
+// was not in doubt.
+func closedForGood(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
+	report := &o.Flight.Report
+	next := doubted(o, action, report.Message)
+	if report.Outcome == v1alpha1.OutcomeNotApplied {
+		next = closed(o, action, report.Outcome, report.Message)
+		next.Unsettled = next.Attempt.Doubt
+	}
+	next.Attempt.Finished = report.Finished
+	return next
 }
 
 func goingOn(action *v1alpha1.Action) v1alpha1.Reason {

@@ -57,12 +57,12 @@ func TestTheNameStaysUntilTheJobWasSeenFinishedHazard14(t *testing.T) {
 
 // TestAJobThatVanishedIsNotSettledByTheNextOfItsNameI4Hazard14: vanished, made again, and that one ended with a listed code.
 func TestAJobThatVanishedIsNotSettledByTheNextOfItsNameI4Hazard14(t *testing.T) {
-	gone := seen(recorded(job(1), accepted, tries(2)), detached, replaySafe, checked(false, vanished))
+	gone := seen(recorded(job(1), accepted, tries(2)), detached, replaySafe, checked(Verification, vanished))
 	stored := Decide(gone).(Store).Action
 	again := Decide(seen(holding(stored), detached, replaySafe, later(time.Hour/2))).(Begin).Action
 	again.Attempt.Outcome = v1alpha1.OutcomeInProgress
 	decideAll(t, []row{
-		{"vanished, repeated, listed exit code", seen(holding(again), detached, replaySafe, checked(false, exitListed), func(o *Observation) { o.Flight.Attempt = 2 }), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 4s", "an earlier attempt"},
+		{"vanished, repeated, listed exit code", seen(holding(again), detached, replaySafe, checked(Verification, exitListed), func(o *Observation) { o.Flight.Attempt = 2 }), "Store Processing/Verifying, attempt 2 NotApplied, unsettled, in 4s", "an earlier attempt"},
 	})
 }
 
@@ -77,19 +77,19 @@ func TestConcludeWhatADetachedAttemptStartedHazard14(t *testing.T) {
 	}
 	decideAll(t, []row{
 		{"it was made, and goes on at once now that the record knows", seen(mine(), detached, reported(made)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 0s", "made"},
-		{"it was found, made by an attempt that nobody heard of", seen(mine(unknown), detached, checked(false, made)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 0s", "made"},
-		{"known already, it is in progress and spends no check", seen(mine(unknown, located), detached, checked(false, made)), "Store Processing/InProgress, attempt 1 Unknown, unsettled, in 1s", ""},
-		{"it never was, so it never ran: not counted", seen(mine(unknown), detached, checked(false, neverThere)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "never there"},
-		{"the same, and an earlier one is in doubt", seen(mine(unknown, doubtful), detached, checked(false, neverThere)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 1s", ""},
-		{"it vanished: nobody can tell", seen(mine(accepted), detached, checked(false, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
-		{"it vanished, and is safe to repeat", seen(mine(accepted), detached, replaySafe, checked(false, vanished)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", "gone"},
-		{"a listed exit code counts as a try", seen(mine(accepted), detached, checked(false, exitListed)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "at most 2 more times"},
-		{"a listed exit code, and no try is left", seen(mine(accepted, tries(2)), detached, checked(false, exitListed)), "Store Failed/RetriesExhausted, attempt 1 NotApplied", ""},
-		{"I4: a listed exit code says nothing of an earlier Job in doubt", seen(mine(accepted, tries(2), doubtful), detached, checked(false, exitListed)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 4s", "an earlier attempt"},
-		{"any other failure asks", seen(mine(accepted), detached, checked(false, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "exit code 1"},
+		{"it was found, made by an attempt that nobody heard of", seen(mine(unknown), detached, checked(Verification, made)), "Store Processing/InProgress, attempt 1 InProgress, unsettled, in 0s", "made"},
+		{"known already, it is in progress and spends no check", seen(mine(unknown, located), detached, checked(Verification, made)), "Store Processing/InProgress, attempt 1 Unknown, unsettled, in 1s", ""},
+		{"it never was, so it never ran: not counted", seen(mine(unknown), detached, checked(Verification, neverThere)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "never there"},
+		{"the same, and an earlier one is in doubt", seen(mine(unknown, doubtful), detached, checked(Verification, neverThere)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 1s", ""},
+		{"it vanished: nobody can tell", seen(mine(accepted), detached, checked(Verification, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
+		{"it vanished, and is safe to repeat", seen(mine(accepted), detached, replaySafe, checked(Verification, vanished)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 1s", "gone"},
+		{"a listed exit code counts as a try", seen(mine(accepted), detached, checked(Verification, exitListed)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", "at most 2 more times"},
+		{"a listed exit code, and no try is left", seen(mine(accepted, tries(2)), detached, checked(Verification, exitListed)), "Store Failed/RetriesExhausted, attempt 1 NotApplied", ""},
+		{"I4: a listed exit code says nothing of an earlier Job in doubt", seen(mine(accepted, tries(2), doubtful), detached, checked(Verification, exitListed)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 4s", "an earlier attempt"},
+		{"any other failure asks", seen(mine(accepted), detached, checked(Verification, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "exit code 1"},
 		{"found finished when it was to be made", seen(mine(), detached, reported(exitListed)), "Store Processing/Retrying, attempt 1 NotApplied, in 1s", ""},
-		{"it ended well", seen(mine(accepted), detached, checked(false, applied)), "Store Success/Applied, attempt 1 Applied", ""},
-		{"a template that was edited repeats nothing", seen(mine(accepted), detached, replaySafe, wasEdited, checked(false, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", ""},
+		{"it ended well", seen(mine(accepted), detached, checked(Verification, applied)), "Store Success/Applied, attempt 1 Applied", ""},
+		{"a template that was edited repeats nothing", seen(mine(accepted), detached, replaySafe, wasEdited, checked(Verification, exitOther)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", ""},
 	})
 }
 
@@ -106,7 +106,7 @@ func TestWhatIsKeptOfAnEnd(t *testing.T) {
 		{"it never was", neverThere, false, 0},
 		{"it vanished", vanished, false, 0},
 	} {
-		o := seen(recorded(job(1), accepted), detached, checked(false, tt.report))
+		o := seen(recorded(job(1), accepted), detached, checked(Verification, tt.report))
 		step, ok := Decide(o).(Store)
 		if !ok || step.Action.Attempt.Finished != tt.finished || step.Action.Tries != tt.tries {
 			t.Errorf("%s: finished %t, tries %d", tt.reason, step.Action.Attempt.Finished, step.Action.Tries)
@@ -119,18 +119,18 @@ func TestFollowADetachedAttempt(t *testing.T) {
 	stuckOnce := recorded(job(1), unknown, located, because(v1alpha1.ReasonInProgress))
 	decideAll(t, []row{
 		{"what runs is not asked for", seen(recorded(job(1), accepted), detached, running, inTime), "Wait 4m0s", ""},
-		{"what was told of is asked for", seen(recorded(job(1), accepted), detached, inTime), "Check poll", ""},
+		{"what was told of is asked for", seen(recorded(job(1), accepted), detached, inTime), "Poll", ""},
 		{"longer than stuckAfter", seen(recorded(job(1), accepted), detached, running, late), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", "stuckAfter"},
-		{"then it is read", seen(recorded(job(1), unknown, located), detached, running, late), "Check", ""},
+		{"then it is read", seen(recorded(job(1), unknown, located), detached, running, late), "Verify", ""},
 		{"and waited for, however long", seen(stuckOnce, detached, running, later(100*time.Hour)), "Wait", ""},
-		{"until it is told of", seen(stuckOnce, detached, late), "Check", ""},
-		{"an edited template can still read it", seen(stuckOnce, detached, wasEdited, late), "Check", ""},
-		{"mode Manual reads it all the same", seen(recorded(job(1), unknown, located), detached, manual, running, late), "Check", ""},
+		{"until it is told of", seen(stuckOnce, detached, late), "Verify", ""},
+		{"an edited template can still read it", seen(stuckOnce, detached, wasEdited, late), "Verify", ""},
+		{"mode Manual reads it all the same", seen(recorded(job(1), unknown, located), detached, manual, running, late), "Verify", ""},
 		{"mode Manual waits for what runs", seen(stuckOnce, detached, manual, running, late), "Wait", ""},
-		{"mode Manual reads it when it is told of", seen(stuckOnce, detached, manual, late), "Check", ""},
+		{"mode Manual reads it when it is told of", seen(stuckOnce, detached, manual, late), "Verify", ""},
 		{"mode Manual asks what was seen finished", seen(recorded(job(1), unknown, located, finished), detached, manual, replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "to a person"},
-		{"mode Manual makes nothing again that vanished", seen(recorded(job(1), accepted), detached, manual, replaySafe, checked(false, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
-		{"mode Manual repeats nothing that could not be read", seen(recorded(job(1), unknown, located, checks(1)), detached, manual, replaySafe), "Check", ""},
+		{"mode Manual makes nothing again that vanished", seen(recorded(job(1), accepted), detached, manual, replaySafe, checked(Verification, vanished)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "gone"},
+		{"mode Manual repeats nothing that could not be read", seen(recorded(job(1), unknown, located, checks(1)), detached, manual, replaySafe), "Verify", ""},
 		{"what runs cannot be confirmed, whatever was asked", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown)), detached, running, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Judge Refused", "still runs"},
 		{"what runs cannot be confirmed", seen(recorded(job(1), accepted), detached, running, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Judge Refused", "still runs"},
 		{"what is gone can", seen(recorded(job(1), unknown, located, because(v1alpha1.ReasonOutcomeUnknown)), detached, decided(v1alpha1.DecisionConfirmNotApplied, 1)), "Store Failed/ConfirmedNotApplied, attempt 1 NotApplied", ""},

@@ -30,7 +30,7 @@ func TestKeyReusedOnEveryPathI6(t *testing.T) {
 	}
 	decideAll(t, []row{
 		{"its action goes on without it: an orphan", seen(recorded(executor(somebodyElse)), otherPayload), "Wait 15s", ""},
-		{"its action goes on: a check", seen(recorded(unknown), verifies, otherPayload), "Check", ""},
+		{"its action goes on: a check", seen(recorded(unknown), verifies, otherPayload), "Verify", ""},
 		{"nothing begins for it", seen(recorded(retrying), otherPayload), "Store Processing/Retrying, attempt 1 NotApplied", "its submission is gone"},
 		{"nor is anything repeated", seen(recorded(unknown), replaySafe, otherPayload), "Wait 1h0m0s", ""},
 		{"a report is stored", seen(recorded(), otherPayload, reported(applied)), "Store Success/Applied, attempt 1 Applied", ""},
@@ -109,12 +109,12 @@ func TestLeftAloneRule9(t *testing.T) {
 		{"which is waited for", seen(recorded(retrying, expiresIn(time.Hour)), gone), "Wait 1h0m0s", ""},
 		{"and comes", seen(recorded(retrying, expiresIn(0)), gone), "Expire", ""},
 		{"what is kept for ever is not looked at for ever", seen(recorded(retrying), gone, keeps), "Store Processing/Retrying, attempt 1 NotApplied", "its submission is gone"},
-		{"and is kept", seen(recorded(retrying, func(a *v1alpha1.Action) { a.NextAt = nil }), gone, keeps), "Wait", ""},
+		{"and is kept", seen(recorded(retrying, neverAgain), gone, keeps), "Wait", ""},
 		{"applied again it goes on, and says so before anything else", seen(recorded(retrying, expiresIn(time.Hour)), recreated), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", ""},
 		{"so does what waits for its business key", seen(recorded(isHeld, expiresIn(time.Hour)), businessKey, recreated), "Store Processing/BusinessKeyHeld, attempt 1 NotApplied, in 0s", ""},
-		{"and what was kept for ever", seen(recorded(retrying, func(a *v1alpha1.Action) { a.NextAt = nil }), keeps, recreated), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", ""},
+		{"and what was kept for ever", seen(recorded(retrying, neverAgain), keeps, recreated), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", ""},
 		{"not while it is being deleted", seen(recorded(retrying, expiresIn(time.Hour)), recreated, deleting), "Wait", ""},
-		{"I9: what is unsettled is not left alone", seen(recorded(unknown), gone, verifies), "Check", ""},
+		{"I9: what is unsettled is not left alone", seen(recorded(unknown), gone, verifies), "Verify", ""},
 		{"nor what is open", seen(recorded(executor(somebodyElse)), gone), "Wait 15s", ""},
 		{"nor what is asked, although only a person can answer", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown)), gone), "Wait", ""},
 	})

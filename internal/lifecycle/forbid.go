@@ -16,7 +16,7 @@ func (o *Observation) judgeNotApplied(action *v1alpha1.Action, decision *v1alpha
 	switch {
 	case !o.canForbid(action):
 		return Store{Action: confirmedNotApplied(o, action, decision)}
-	case o.Flight.State == FlightRunning && o.Flight.Forbids:
+	case o.Flight.State == FlightRunning && o.Flight.Kind == Prohibition:
 		return Wait{} // it is first, so what was decided later waits for what the receiver says
 	case o.untilTried(decision) > 0:
 		return nil
@@ -25,7 +25,7 @@ func (o *Observation) judgeNotApplied(action *v1alpha1.Action, decision *v1alpha
 	case o.Flight.State != FlightNone:
 		return nil
 	default:
-		return Forbid{}
+		return Check{Kind: Prohibition}
 	}
 }
 

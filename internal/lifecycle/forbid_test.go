@@ -25,7 +25,7 @@ func TestConfirmNotAppliedForbidsFirst(t *testing.T) {
 
 		{"while it is under way", seen(asks, forbids, confirm(), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
 		{"and what was decided later waits for it", seen(asks, forbids, confirm(), decided(v1alpha1.DecisionConfirmApplied, 1), forbidden(Report{}), flight(FlightRunning)), "Wait", ""},
-		{"while a check is, whose word may be that it was applied", seen(recorded(unknown), forbids, confirm(), checked(false, Report{}), flight(FlightRunning)), "Wait", ""},
+		{"while a check is, whose word may be that it was applied", seen(recorded(unknown), forbids, confirm(), checked(Verification, Report{}), flight(FlightRunning)), "Wait", ""},
 		{"while there is no slot", seen(asks, forbids, confirm(), flight(FlightFull)), "Wait 30s", ""},
 		{"also where the submission is gone, and nothing else would look again", seen(asks, gone, forbids, confirm(naming(theRecord)), flight(FlightFull)), "Wait 30s", ""},
 		{"but what is not tried yet asked for none", seen(asks, forbids, confirm(triedAgainIn(time.Second)), flight(FlightFull)), "Wait 1s", ""},
@@ -42,7 +42,7 @@ func TestConfirmNotAppliedForbidsFirst(t *testing.T) {
 		{"a session is still open", seen(asks, forbids, confirm(), forbidden(inProgress)), "Adjourn 30s", "202"},
 		{"then it waits for its time", seen(asks, forbids, confirm(triedAgainIn(time.Second))), "Wait 1s", ""},
 		{"also where the action waits for longer", seen(recorded(unknown, nextIn(time.Hour)), forbids, confirm(triedAgainIn(time.Second))), "Wait 1s", ""},
-		{"while what clears it up goes on", seen(recorded(unknown), forbids, confirm(triedAgainIn(time.Second))), "Check", ""},
+		{"while what clears it up goes on", seen(recorded(unknown), forbids, confirm(triedAgainIn(time.Second))), "Verify", ""},
 		{"and others are judged", seen(asks, forbids, confirm(triedAgainIn(time.Second)), decided(v1alpha1.DecisionConfirmApplied, 1)), "Store Success/ConfirmedApplied, attempt 1 Applied", ""},
 		{"and is tried again", seen(asks, forbids, confirm(triedAgainIn(0))), "Forbid", ""},
 

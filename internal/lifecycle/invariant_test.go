@@ -50,10 +50,10 @@ func checkStep(t testing.TB, o Observation, step Step) {
 		}
 	case Check:
 		a := o.action()
-		if !a.Unsettled || a.Attempt.Open() || o.Flight.State == FlightRunning {
+		if (!a.Unsettled && step.Kind != Preparation) || a.Attempt.Open() || o.Flight.State == FlightRunning || !step.Kind.Checks() {
 			fault("a check of what is not in doubt")
 		}
-		if step.Settled && o.Sighted < a.Attempt.Timeout.Duration+o.Template.SettleAfter {
+		if step.Kind == SettledVerification && o.Sighted < a.Attempt.Timeout.Duration+o.Template.SettleAfter {
 			fault("I4: a no would be believed too early")
 		}
 	case Expire:
@@ -171,7 +171,7 @@ func checkStore(o Observation, step Store, fault func(string)) {
 	}
 	confirmed := next.Decision != nil && next.Decision.Action == v1alpha1.DecisionConfirmNotApplied
 	settled := settledFor(o, old)
-	toldSo := settled && (o.Flight.Report.Finished || o.Flight.Check)
+	toldSo := settled && (o.Flight.Report.Finished || o.Flight.Kind.Checks())
 	if !old.Phase.Terminal() && next.Phase == v1alpha1.PhaseFailed && !confirmed && !toldSo {
 		if old.Unsettled || next.Attempt.Outcome == v1alpha1.OutcomeUnknown || next.Attempt.Outcome == v1alpha1.OutcomeInProgress {
 			fault("I5: Failed although the effect may have happened")
@@ -187,10 +187,10 @@ func checkStore(o Observation, step Store, fault func(string)) {
 func settledFor(o Observation, action *v1alpha1.Action) bool {
 	report := &o.Flight.Report
 	final := report.Final && !action.Attempt.Doubt
-	if o.restored() && o.Flight.Check {
+	if o.restored() && o.Flight.Kind.Checks() {
 		return false
 	}
-	return o.Flight.State == FlightFinished && report.Outcome == v1alpha1.OutcomeNotApplied && (final || (o.Flight.Check && o.Flight.Settled))
+	return o.Flight.State == FlightFinished && report.Outcome == v1alpha1.OutcomeNotApplied && (final || o.Flight.Kind == SettledVerification)
 }
 
 // checkSize: nothing that the API server would refuse.

@@ -137,20 +137,35 @@ const (
 	FlightFinished
 )
 
+// FlightKind says what a flight is for: an attempt's effect or, for each other kind, a check, which asks about one.
+type FlightKind int
+
+const (
+	// Execution: it carries the effect out.
+	Execution FlightKind = iota
+	// Poll: it asks how far a receiver is that took the attempt on.
+	Poll
+	// Verification: it asks whether the attempt had its effect, too early for a "no" to be believed.
+	Verification
+	// SettledVerification: it asks the same after the settling time.
+	SettledVerification
+	// Prohibition: it asks the same, and has the receiver refuse the attempt from then on.
+	Prohibition
+	// Preparation: it only looks for what the attempt lacked.
+	Preparation
+)
+
+// Checks reports whether it is a check.
+func (k FlightKind) Checks() bool { return k != Execution }
+
 // Flight is what runs, or ran, of this action in this process.
 type Flight struct {
 	State FlightState
+	Kind  FlightKind
 	// Attempt is the number of the attempt that is executed or checked.
 	Attempt int32
 	// Begun is what the attempt's begin says of when it was begun; zero for a check.
 	Begun time.Time
-	// Check says that it is a verification or a poll, not the effect itself.
-	Check bool
-	// Forbids says of a check that it also sees to it that the attempt comes to nothing; Prepares, that it only looks for
-	// what the attempt lacked.
-	Forbids, Prepares bool
-	// Settled says of a check that it was begun after the settling time.
-	Settled bool
 	// Running is for how long it has been under way.
 	Running time.Duration
 	// Report is what came of it, where it is finished.

@@ -35,9 +35,14 @@ func decidePrepared(o *Observation, action *v1alpha1.Action) Step {
 	if report.Missing {
 		return Store{Action: between(o, action, action.Reason, report.Message, dependencyDelay(o, action))}
 	}
+	return Store{Action: lacksNothing(o, action)}
+}
+
+// lacksNothing goes on at once: what was missing is there.
+func lacksNothing(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	next := between(o, action, action.Reason, "what was missing is there now", 0)
 	next.Attempt.Missing = false
-	return Store{Action: next}
+	return next
 }
 
 // dependencyDelay is half of how long it was waited for already, between ten seconds and the longest back-off. What the

@@ -16,10 +16,7 @@ func lacking(a *v1alpha1.Action) {
 
 // looked is what came of a look for what was missing.
 func looked(report Report) option {
-	return func(o *Observation) {
-		checked(false, report)(o)
-		o.Flight.Prepares = true
-	}
+	return checked(Preparation, report)
 }
 
 func TestWhatIsMissingIsLookedForBeforeTheNextAttempt(t *testing.T) {

@@ -130,17 +130,18 @@ func (o *Observation) keptBackBy(action *v1alpha1.Action) string {
 	return ""
 }
 
-// wayOut names the decision that gives a business key free whose holder is left alone: its submission is gone, it
-// certainly had no effect, and nothing goes on before its record expires.
+// wayOut names the decision that gives a business key free whose holder is left alone.
 func (o *Observation) wayOut() string {
 	holder := o.Claim.Holder
-	if holder == nil || holder.Spec.Action.Phase.Terminal() || holder.Spec.Action.ExpiresAt == nil {
+	if holder == nil || !holder.Spec.Action.LeftAlone() {
 		return ""
 	}
 	action := holder.Spec.Action
+	name := action.Submission.Name
 	return fmt.Sprintf("the business key is held by the record of the submission %q, which was deleted before it came to an end: "+
-		"apply that again, or release the key by a TaskDecision with action Cancel, submission %s, uid %s and attempt %d",
-		action.Submission.Name, action.Submission.Name, holder.UID, action.Attempt.Number)
+		"apply that again, or free the key with kubectl taskonce cancel %s -n %s, "+
+		"which makes a TaskDecision with action Cancel, submission %s, uid %s and attempt %d",
+		name, name, holder.Namespace, name, holder.UID, action.Attempt.Number)
 }
 
 // stamped keeps a time that was written before, so that a status does not change by itself.

@@ -28,14 +28,14 @@ func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 		return o.waitForSlot()
 	}
 	if o.verifies(action) && !o.replaysNow(action) {
-		return Check{Settled: o.settled(action)}
+		return o.verify(action)
 	}
 	if !o.mayStart() {
 		// Applied again it is sent again, while the receiver remembers it; then a person is asked.
 		return o.until(action.StartedAt.Add(o.Template.RemembersFor))
 	}
 	if o.awaitsDependency(action) {
-		return Prepare{}
+		return Check{Kind: Preparation}
 	}
 	return Begin{Action: repeated(o, action)}
 }
@@ -93,12 +93,15 @@ func (o *Observation) mayStart() bool {
 	return o.Submission != nil && o.Submission.DeletionTimestamp == nil
 }
 
-// settled reports whether the settling time of the current attempt has passed: its whole time-out, and what the
-// template's author knows of the receiver.
-func (o *Observation) settled(action *v1alpha1.Action) bool {
-	return o.untilSettled(action) <= 0
+func (o *Observation) verify(action *v1alpha1.Action) Check {
+	if o.untilSettled(action) > 0 {
+		return Check{Kind: Verification}
+	}
+	return Check{Kind: SettledVerification}
 }
 
+// untilSettled returns how much is left of the settling time of the current attempt: its whole time-out, and what the
+// template's author knows of the receiver.
 func (o *Observation) untilSettled(action *v1alpha1.Action) time.Duration {
 	if o.Off.SettleAfter {
 		return 0
@@ -124,6 +127,6 @@ func decideInProgress(o *Observation, action *v1alpha1.Action) Step {
 	case o.Flight.State == FlightFull:
 		return o.waitForSlot()
 	default:
-		return Check{Poll: true}
+		return Check{Kind: Poll}
 	}
 }

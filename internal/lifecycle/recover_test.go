@@ -30,26 +30,26 @@ func TestOrphanRule7Hazard5(t *testing.T) {
 
 func TestRecoverRule6(t *testing.T) {
 	decideAll(t, []row{
-		{"verified at once", seen(recorded(unknown), verifies), "Check", ""},
-		{"hazard 4: before its settling time a no is not believed", seen(recorded(unknown), verifies, sighted(30*time.Second-1)), "Check", ""},
-		{"hazard 4: after it a no is", seen(recorded(unknown), verifies, sighted(30*time.Second)), "Check settled", ""},
+		{"verified at once", seen(recorded(unknown), verifies), "Verify", ""},
+		{"hazard 4: before its settling time a no is not believed", seen(recorded(unknown), verifies, sighted(30*time.Second-1)), "Verify", ""},
+		{"hazard 4: after it a no is", seen(recorded(unknown), verifies, sighted(30*time.Second)), "Verify settled", ""},
 		{"the next check has its time", seen(recorded(unknown, nextIn(time.Minute)), verifies), "Wait 1m0s", ""},
 		{"a check needs a slot", seen(recorded(unknown), verifies, flight(FlightFull)), "Wait 30s", ""},
-		{"hazard 13: its submission is gone, and it is verified", seen(recorded(unknown), gone, verifies), "Check", ""},
-		{"its submission is being deleted, and it is verified", seen(recorded(unknown), deleting, verifies), "Check", ""},
+		{"hazard 13: its submission is gone, and it is verified", seen(recorded(unknown), gone, verifies), "Verify", ""},
+		{"its submission is being deleted, and it is verified", seen(recorded(unknown), deleting, verifies), "Verify", ""},
 		{"what cannot be verified and not be repeated goes to a person", seen(recorded(unknown)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "no verification, and its receiver is not idempotent"},
 		{"the template must be there", seen(recorded(unknown), verifies, notFound), "Wait", ""},
 		{"the template must compile", seen(recorded(unknown), replaySafe, notReady), "Wait", ""},
 		{"Manual asks always", seen(recorded(unknown), verifies, replaySafe, manual), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "to a person"},
 		{"hazard 12: another effect cannot say", seen(recorded(unknown), verifies, replaySafe, wasEdited), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "was changed since"},
 		{"I9: an exhausted budget asks, and never fails", seen(recorded(unknown, checks(4)), verifies, replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "4 checks, which is recovery.maxChecks, have not cleared it up; look at the receiver, then make a TaskDecision for attempt 1 with action ConfirmApplied"},
-		{"the last check of the budget", seen(recorded(unknown, checks(3)), verifies), "Check", ""},
+		{"the last check of the budget", seen(recorded(unknown, checks(3)), verifies), "Verify", ""},
 		{"what was asked waits for the answer", seen(recorded(unknown, because(v1alpha1.ReasonOutcomeUnknown)), verifies, replaySafe), "Wait", ""},
-		{"suspension does not stop what has begun", seen(recorded(unknown), verifies, suspended), "Check", ""},
+		{"suspension does not stop what has begun", seen(recorded(unknown), verifies, suspended), "Verify", ""},
 	})
 	o := seen(recorded(unknown), verifies)
 	o.Off.SettleAfter = true
-	if step := Decide(o); step != (Check{Settled: true}) {
+	if step := Decide(o); step != (Check{Kind: SettledVerification}) {
 		t.Errorf("the rule is off, and %v", step)
 	}
 }
@@ -59,18 +59,18 @@ func TestReplayI4Hazard17(t *testing.T) {
 		{"an idempotent receiver is sent it again", seen(recorded(unknown), replaySafe), "Begin 2", ""},
 		{"when its time has come", seen(recorded(unknown, nextIn(time.Minute)), replaySafe), "Wait 1m0s", ""},
 		{"a slot is needed", seen(recorded(unknown), replaySafe, flight(FlightFull)), "Wait 30s", ""},
-		{"verification comes first", seen(recorded(unknown), replaySafe, verifies), "Check", ""},
+		{"verification comes first", seen(recorded(unknown), replaySafe, verifies), "Verify", ""},
 		{"and where it cannot tell, the repeat", seen(recorded(unknown, checks(1)), replaySafe, verifies), "Begin 2", ""},
 		{"hazard 17: as long as the receiver remembers", seen(recorded(unknown), replaySafe, later(time.Hour-timeout-1)), "Begin 2", ""},
 		{"hazard 17: until the repeat's own time-out, and not longer", seen(recorded(unknown), replaySafe, later(time.Hour-timeout)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "remembersFor"},
 		{"hazard 17: counted from the first attempt", seen(recorded(unknown, number(5), func(a *v1alpha1.Action) { a.StartedAt = ago(time.Hour) }), replaySafe), "Store Processing/OutcomeUnknown, attempt 5 Unknown, unsettled", ""},
-		{"hazard 17: then it is only verified", seen(recorded(unknown, checks(1)), replaySafe, verifies, later(time.Hour)), "Check", ""},
+		{"hazard 17: then it is only verified", seen(recorded(unknown, checks(1)), replaySafe, verifies, later(time.Hour)), "Verify", ""},
 		{"an unknown begin is not remembered", seen(recorded(unknown, func(a *v1alpha1.Action) { a.StartedAt = nil }), replaySafe), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", ""},
 		{"hazard 24: not for a submission that is being deleted", seen(recorded(unknown), replaySafe, deleting), "Wait 1h0m0s", ""},
 		{"not for one that is gone", seen(recorded(unknown), replaySafe, gone), "Wait 1h0m0s", ""},
 		{"it is applied again, and goes on", seen(recorded(unknown), replaySafe, recreated), "Begin 2", ""},
 		{"gone too long", seen(recorded(unknown), replaySafe, gone, later(2*time.Hour)), "Store Processing/OutcomeUnknown, attempt 1 Unknown, unsettled", "remembersFor"},
-		{"where it is deleted, verification takes its turn again", seen(recorded(unknown, checks(1)), replaySafe, verifies, deleting), "Check", ""},
+		{"where it is deleted, verification takes its turn again", seen(recorded(unknown, checks(1)), replaySafe, verifies, deleting), "Verify", ""},
 		{"the schema does not refuse what has begun", seen(recorded(unknown), replaySafe, problem(v1alpha1.ReasonInvalidParameters)), "Begin 2", ""},
 	})
 	o := seen(recorded(unknown, checks(1)), replaySafe)
@@ -81,17 +81,17 @@ func TestReplayI4Hazard17(t *testing.T) {
 
 func TestInProgress(t *testing.T) {
 	decideAll(t, []row{
-		{"it is polled", seen(recorded(accepted)), "Check poll", ""},
+		{"it is polled", seen(recorded(accepted)), "Poll", ""},
 		{"at its time", seen(recorded(accepted, nextIn(time.Second))), "Wait 1s", ""},
 		{"with a slot", seen(recorded(accepted), flight(FlightFull)), "Wait 30s", ""},
 		{"stuck", seen(recorded(accepted), later(5*time.Minute)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", "stuckAfter"},
-		{"not stuck yet", seen(recorded(accepted), later(5*time.Minute-1)), "Check poll", ""},
+		{"not stuck yet", seen(recorded(accepted), later(5*time.Minute-1)), "Poll", ""},
 		{"stuck comes before the poll", seen(recorded(accepted, nextIn(time.Hour)), later(5*time.Minute)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"without its template nothing can be asked", seen(recorded(accepted), notFound, later(time.Hour)), "Wait", ""},
-		{"its submission is gone, and it is polled", seen(recorded(accepted), gone), "Check poll", ""},
-		{"Manual polls too", seen(recorded(accepted), manual), "Check poll", ""},
+		{"its submission is gone, and it is polled", seen(recorded(accepted), gone), "Poll", ""},
+		{"Manual polls too", seen(recorded(accepted), manual), "Poll", ""},
 		{"a verification that says InProgress asks again, at its time", seen(recorded(unknown, because(v1alpha1.ReasonInProgress), nextIn(time.Second)), verifies), "Wait 1s", ""},
-		{"and again", seen(recorded(unknown, because(v1alpha1.ReasonInProgress)), verifies, later(time.Hour)), "Check", ""},
+		{"and again", seen(recorded(unknown, because(v1alpha1.ReasonInProgress)), verifies, later(time.Hour)), "Verify", ""},
 	})
 }
 
@@ -109,6 +109,7 @@ func TestRestoredRecordHazard22(t *testing.T) {
 		{"a first write that was claimed by nobody was never sent", seen(firstWrite(t0.Add(15*time.Second)), businessKey, claimFree, sighted(15*time.Second)), "Store Processing/Retrying, attempt 1 NotApplied, in 0s", "never sent"},
 		{"unless it came out of a backup, which need not have the claim", seen(firstWrite(t0.Add(16*time.Second)), businessKey, claimFree, sighted(15*time.Second)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", "may have been applied"},
 		{"which another may have by now", seen(firstWrite(t0.Add(time.Hour)), businessKey, claimedByOther(), sighted(15*time.Second)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
+		{"also when a late report has stored its UID since", seen(firstWrite(t0.Add(16*time.Second)), func(o *Observation) { o.action().UID = theRecord }, businessKey, claimFree, sighted(15*time.Second)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"a refusal from before the backup does not settle it", seen(recorded(fromBackup), reported(refusal)), "Store Processing/Verifying, attempt 1 NotApplied, unsettled, in 1s", ""},
 		{"nor a late one", seen(recorded(retrying, fromBackup, executor(somebodyElse)), reported(refusal)), "Store Processing/Verifying, attempt 1 Unknown, unsettled, in 0s", ""},
 		{"applied is applied", seen(recorded(fromBackup), reported(applied)), "Store Success/Applied, attempt 1 Applied", ""},
@@ -136,7 +137,7 @@ func TestDue(t *testing.T) {
 		{"the time of an end", hasSucceeded, time.Hour, false},
 		{"an end that is kept", func(a *v1alpha1.Action) { hasFailed(a); a.ExpiresAt = nil }, 0, true},
 		{"left alone", func(a *v1alpha1.Action) { retrying(a); a.NextAt, a.ExpiresAt = nil, in(time.Minute) }, time.Minute, false},
-		{"a person is asked", func(a *v1alpha1.Action) { unknown(a); a.NextAt = nil }, 0, true},
+		{"a person is asked", func(a *v1alpha1.Action) { unknown(a); neverAgain(a) }, 0, true},
 		{"an attempt that nobody began", func(a *v1alpha1.Action) { a.Attempt.StartedAt = nil }, 0, true},
 	} {
 		o := seen(recorded(test.action))

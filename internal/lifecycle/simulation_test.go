@@ -72,7 +72,7 @@ func (p *process) run() time.Duration {
 		case !waits:
 			p.act(&o, step)
 		case p.flight.State == FlightRunning:
-			p.flight.State, p.flight.Report = FlightFinished, p.answer(p, p.flight.Check)
+			p.flight.State, p.flight.Report = FlightFinished, p.answer(p, p.flight.Kind.Checks())
 		default:
 			p.status = Project(o)
 			return wait.In
@@ -109,7 +109,7 @@ func (p *process) act(o *Observation, step Step) {
 		p.flight.State = FlightRunning
 		p.sent[p.key]++
 	case Check:
-		p.flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Check: true, Settled: step.Settled}
+		p.flight = Flight{State: FlightRunning, Attempt: o.action().Attempt.Number, Kind: step.Kind}
 	case Abandon:
 		p.flight = Flight{}
 	case Judge:

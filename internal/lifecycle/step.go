@@ -37,18 +37,8 @@ type (
 	// Launch: execute the attempt that was granted (I3).
 	Launch struct{}
 
-	// Check: ask what became of the current attempt, by polling its location or by verification.
-	Check struct {
-		Poll bool
-		// Settled says that the question is put after the settling time, so that a "no" can be believed.
-		Settled bool
-	}
-
-	// Forbid: have the receiver refuse the current attempt and those before it, and ask what became of them.
-	Forbid struct{}
-
-	// Prepare: look whether what the last attempt lacked is there.
-	Prepare struct{}
+	// Check: ask about the current attempt, in a flight of that kind.
+	Check struct{ Kind FlightKind }
 
 	// Abandon: give the slot back; what it was for was never launched, or is stored.
 	Abandon struct{}
@@ -95,8 +85,6 @@ func (CreateClaim) step() {}
 func (TakeClaim) step()   {}
 func (Launch) step()      {}
 func (Check) step()       {}
-func (Forbid) step()      {}
-func (Prepare) step()     {}
 func (Abandon) step()     {}
 func (Judge) step()       {}
 func (Adjourn) step()     {}

@@ -100,6 +100,21 @@ func closed(o *Observation, action *v1alpha1.Action, outcome v1alpha1.Outcome, m
 	return o.signed(next)
 }
 
+// doubted closes an attempt that may have had its effect.
+func doubted(o *Observation, action *v1alpha1.Action, message string) v1alpha1.Action {
+	next := closed(o, action, v1alpha1.OutcomeUnknown, message)
+	next.Unsettled = true
+	return next
+}
+
+// takenOn closes an attempt that its receiver finishes later, and says where.
+func takenOn(o *Observation, action *v1alpha1.Action, location, message string) v1alpha1.Action {
+	next := closed(o, action, v1alpha1.OutcomeInProgress, message)
+	next.Unsettled = true
+	next.Attempt.Location = location
+	return next
+}
+
 // between waits for the next step of an action that goes on.
 func between(o *Observation, action *v1alpha1.Action, reason v1alpha1.Reason, message string, wait time.Duration) v1alpha1.Action {
 	next := *action.DeepCopy()
@@ -181,16 +196,14 @@ func verifiedNot(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 // orphaned closes an attempt whose process is gone: it may have had its effect.
 func orphaned(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	why := "the operator process that carried it out is gone; it may have been applied"
-	next := closed(o, action, v1alpha1.OutcomeUnknown, why)
-	next.Unsettled = true
+	next := doubted(o, action, why)
 	return between(o, &next, v1alpha1.ReasonVerifying, why, 0)
 }
 
 // stuck closes an attempt that its receiver took on and did not finish in time.
 func stuck(o *Observation, action *v1alpha1.Action) v1alpha1.Action {
 	why := fmt.Sprintf("the receiver accepted it and did not finish within recovery.stuckAfter, which is %s", recovery(o).StuckAfter.Duration)
-	next := closed(o, action, v1alpha1.OutcomeUnknown, why)
-	next.Unsettled = true
+	next := doubted(o, action, why)
 	return between(o, &next, v1alpha1.ReasonVerifying, why, 0)
 }
 
