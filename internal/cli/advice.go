@@ -17,13 +17,20 @@ type advice struct {
 
 // advise returns what can be done, the likeliest first.
 func advise(s *subject) []advice {
-	switch s.Reason() {
+	reason := s.Reason()
+	switch lacks := s.Lacks(); {
+	case s.Left():
+		return s.whenLeft()
+	case lacks != "" && !s.AwaitsApproval():
+		reason = lacks
+	}
+	switch reason {
 	case v1alpha1.ReasonAwaitingApproval:
 		return append([]advice{s.toApprove("Look at the parameters and at what the template does with them, then let it begin:")}, s.toCancel("Or deny it, for good:"))
 	case v1alpha1.ReasonOutcomeUnknown:
 		return s.toConfirm()
 	case v1alpha1.ReasonTemplateNotFound:
-		return []advice{{fmt.Sprintf("Apply the template %q, or delete the submission and submit it under the right template:", s.TemplateName()), []string{s.run("kubectl get tasktemplates")}}, s.toCancel("Or end it:")}
+		return []advice{{s.withoutTemplate(), []string{s.run("kubectl get tasktemplates")}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonTemplateNotReady:
 		return []advice{{"Correct the field of the template that its message names:", []string{s.run("kubectl get tasktemplate " + s.TemplateName() + " -o wide")}}, s.toCancel("Or end it:")}
 	case v1alpha1.ReasonTemplateSuspended:
@@ -63,12 +70,26 @@ func (s *subject) adviseBegun() []advice {
 	}
 }
 
+func (s *subject) withoutTemplate() string {
+	if s.attempt() > 0 {
+		return fmt.Sprintf("Apply the template %q again; then it goes on by itself:", s.TemplateName())
+	}
+	return fmt.Sprintf("Apply the template %q, or delete the submission and submit it under the right template:", s.TemplateName())
+}
+
 func (s *subject) whenDone() []advice {
 	all := []advice{{"It is done, for good.", []string{s.run("kubectl taskonce result " + s.Name.Name)}}}
 	if decisionCalled(v1alpha1.DecisionRelease).fits(s) {
 		all = append(all, advice{"Should it have to happen once more under another idempotency key, release its business key:", []string{s.decide(v1alpha1.DecisionRelease)}})
 	}
 	return all
+}
+
+func (s *subject) whenLeft() []advice {
+	return []advice{
+		{"It had no effect so far, and no further attempt begins while its submission is gone. To have it go on, apply the submission again; left alone, its record is removed in the end.", nil},
+		s.toCancel("Or end it, so that the same key does not go on later:"),
+	}
 }
 
 func (s *subject) whenFailed() []advice {

@@ -90,6 +90,13 @@ func under(digest string) option {
 	}
 }
 
+// with gives its template a condition.
+func with(kind string, status metav1.ConditionStatus) option {
+	return func(s *story) {
+		s.Template.Status.Conditions = append(s.Template.Status.Conditions, metav1.Condition{Type: kind, Status: status})
+	}
+}
+
 func heldBy(name string, stuck bool) option {
 	return func(s *story) { s.Holder = inbox.Holder{Submission: name, Stuck: stuck} }
 }

@@ -83,9 +83,12 @@ func (s *story) key() string {
 // message is the sentence that says why it is where it is.
 func (s *story) message() string {
 	var message string
-	if s.Submission != nil {
+	switch {
+	case s.Left():
+		return "its submission was deleted, so no further attempt begins"
+	case s.Submission != nil:
 		message = s.Submission.Status.Message
-	} else {
+	default:
 		message = s.Action().Message
 	}
 	if message == "" {

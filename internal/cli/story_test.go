@@ -45,6 +45,10 @@ func TestStories(t *testing.T) {
 				a.History = []v1alpha1.Attempt{{Number: 1, Outcome: v1alpha1.OutcomeNotApplied, Message: "connection refused"}}
 				a.Attempt.Number = 2
 			})),
+		"retrying-with-refused-credentials": told(begun(v1alpha1.OutcomeNotApplied, "401: who are you?"), is(processing, v1alpha1.ReasonRetrying, "the receiver refuses the template's credentials"),
+			under(digest), with(v1alpha1.ConditionReceiverHealthy, metav1.ConditionFalse)),
+		"retrying-without-template": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "the next attempt waits for the template")),
+		"retrying-deleted":          told(begun(v1alpha1.OutcomeNotApplied, "connection refused"), is(processing, v1alpha1.ReasonRetrying, "connection refused; it is tried again"), under(digest), gone),
 		"edited": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "the template's effect changed"),
 			under("sha256:ffffffffffffffffffff"), decided(v1alpha1.DecisionApprove, v1alpha1.DecisionPending, "", "ben")),
 		"never-approved": told(begun(v1alpha1.OutcomeNotApplied, "429: come back later"), is(processing, v1alpha1.ReasonRetrying, "the template asks for an approval"),
@@ -89,7 +93,7 @@ func TestInboxAsATable(t *testing.T) {
 // TestWhatWaitsForAPerson: the rest goes on by itself, and is not in the inbox.
 func TestWhatWaitsForAPerson(t *testing.T) {
 	for reason, phase := range reasons(t) {
-		s := told(begun(v1alpha1.OutcomeNotApplied, ""), is(phase, reason, "")).subject
+		s := told(begun(v1alpha1.OutcomeNotApplied, ""), is(phase, reason, ""), under(digest)).subject
 		asks := inbox.Asks(reason) != ""
 		if got := s.WaitsFor() != ""; got != asks {
 			t.Errorf("%s: in the inbox: %v", reason, got)

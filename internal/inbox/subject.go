@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -65,6 +66,30 @@ func (s *Subject) AwaitsApproval() bool {
 	asked := s.Template != nil && s.Template.Spec.Approval != nil && s.Template.Spec.Approval.Required
 	return asked && digest != "" && action != nil && !action.Phase.Terminal() && !action.Unsettled && !action.Attempt.Open() &&
 		action.EffectDigest != digest && action.ApprovedDigest != digest
+}
+
+// Left reports whether its submission was deleted between two attempts: no further one begins unless it is applied again.
+func (s *Subject) Left() bool {
+	action := s.Action()
+	return s.Submission == nil && action != nil && !action.Phase.Terminal() && !action.Unsettled && !action.Attempt.Open()
+}
+
+// Lacks is what the next attempt of what had no effect so far waits for, beside its time: the reason for which it would wait
+// before its first one; nothing: it is tried again by itself.
+func (s *Subject) Lacks() v1alpha1.Reason {
+	if s.Reason() != v1alpha1.ReasonRetrying || s.Left() {
+		return ""
+	}
+	switch action := s.Action(); {
+	case s.Template == nil:
+		return v1alpha1.ReasonTemplateNotFound
+	case meta.IsStatusConditionFalse(s.Template.Status.Conditions, v1alpha1.ConditionReady):
+		return v1alpha1.ReasonTemplateNotReady
+	case meta.IsStatusConditionFalse(s.Template.Status.Conditions, v1alpha1.ConditionReceiverHealthy), action != nil && action.Attempt.Missing:
+		return v1alpha1.ReasonDependencyMissing
+	default:
+		return ""
+	}
 }
 
 // NeverApproved reports whether what was begun, or reopened, has no approval at all.

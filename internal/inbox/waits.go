@@ -19,8 +19,9 @@ var personal = map[v1alpha1.Reason]string{
 // Asks returns what a person has to do about a reason, in a few words; nothing: the reason alone does not ask for one.
 func Asks(reason v1alpha1.Reason) string { return personal[reason] }
 
-// MayAsk reports whether a reason asks for a person in some circumstances, which Complete finds out: after an edit of its
-// effect, what was approved and is between attempts asks again; and the holder of a business key may have been deleted.
+// MayAsk reports whether a reason asks for a person in some circumstances, which Complete finds out: what is between attempts
+// may lack what its template needs, or after an edit of its effect an approval; and the holder of a business key may have been
+// deleted.
 func MayAsk(reason v1alpha1.Reason) bool {
 	return reason == v1alpha1.ReasonRetrying || reason == v1alpha1.ReasonBusinessKeyHeld
 }
@@ -37,6 +38,8 @@ func (s *Subject) WaitsFor() string {
 		return Asks(v1alpha1.ReasonAwaitingApproval)
 	case s.AwaitsApproval():
 		return "an approval of the edited template"
+	case s.Lacks() != "":
+		return Asks(s.Lacks())
 	default:
 		return ""
 	}
