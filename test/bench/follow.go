@@ -33,6 +33,7 @@ type follower struct {
 type end struct {
 	begun   time.Time // before its create
 	between int
+	said    bool          // a status of it was seen, by whatever event: a watch that was begun anew shows it as added
 	come    chan struct{} // closed when it has ended
 	at      time.Time
 	last    *v1alpha1.TaskSubmission
@@ -77,7 +78,9 @@ func (f *follower) see(kind watch.EventType, submission *v1alpha1.TaskSubmission
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	status := &submission.Status
-	switch e := f.of(submission.Name); {
+	e := f.of(submission.Name)
+	e.said = e.said || status.Reason != ""
+	switch {
 	case e.last != nil:
 	case status.Phase.Terminal():
 		e.at, e.last = time.Now(), submission
@@ -145,10 +148,12 @@ func (f *follower) seen(ctx context.Context, n int) error {
 	return until(ctx, "what was submitted to be seen", func(context.Context) (bool, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		sum := 0
-		for _, count := range f.between {
-			sum += count
+		seen := 0
+		for _, e := range f.ends {
+			if e.said {
+				seen++
+			}
 		}
-		return sum >= n, nil
+		return seen >= n, nil
 	})
 }
