@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -128,13 +129,24 @@ func get(namespace, name string) *v1alpha1.TaskSubmission {
 	return found
 }
 
-// stands waits until a submission has come to phase and reason.
+// stands waits until a submission has come to phase and reason, and until the webhooks know that.
 func stands(namespace, name, want string) {
 	GinkgoHelper()
 	Eventually(func() string {
 		status := get(namespace, name).Status
 		return string(status.Phase) + "/" + string(status.Reason)
 	}).Should(Equal(want))
+	Eventually(func() bool { return isCached(get(namespace, name)) }).Should(BeTrue(), "the webhooks' cache lags behind")
+}
+
+// isCached reports whether the cache that the webhooks ask has a submission as it is: none that has finished.
+func isCached(now *v1alpha1.TaskSubmission) bool {
+	cached := &v1alpha1.TaskSubmission{}
+	err := door.submissions.Cache.Get(ctx, client.ObjectKeyFromObject(now), cached)
+	if now.Status.Phase.Terminal() {
+		return apierrors.IsNotFound(err)
+	}
+	return err == nil && cached.ResourceVersion == now.ResourceVersion
 }
 
 // records returns how many records there are in a namespace.
