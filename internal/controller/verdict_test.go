@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/effect"
+	"github.com/taskonce/taskonce/internal/lifecycle"
 	"github.com/taskonce/taskonce/internal/telemetry"
 )
 
@@ -131,5 +133,44 @@ func TestAnEndIsToldByWhoeverWroteIt(t *testing.T) {
 				t.Errorf("%q was told, want %q", told, test.want)
 			}
 		})
+	}
+}
+
+// deletions are what an operator told to be gone.
+type deletions []telemetry.Kind
+
+func (d *deletions) Observe(t *telemetry.Transition) { *d = append(*d, t.Kind) }
+
+func TestADeletionIsToldByWhoeverWasFirst(t *testing.T) {
+	for kind, do := range map[telemetry.Kind]func(*Submissions, context.Context, *subject) error{
+		telemetry.Removed: (*Submissions).remove, telemetry.Forgotten: (*Submissions).expire, telemetry.Released: (*Submissions).release,
+	} {
+		for _, first := range []bool{true, false} {
+			w := newWorld(scenario{processes: 1, businessKey: true}.ready())
+			p, name, told := w.processes[0], w.names()[0], deletions{}
+			for range 2 {
+				if _, err := p.submissions.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); err != nil {
+					t.Fatal(err)
+				}
+				if f := w.flightOf(0, name); f != nil {
+					f.end(effect.Outcome{Kind: v1alpha1.OutcomeApplied}, nil)
+				}
+			}
+			claim := w.objects[claimKey].object.(*v1alpha1.TaskRecord)
+			p.submissions.Observer = &told
+			p.pass = &subject{
+				action: name, submission: w.submissionOf(name.Name),
+				record: lifecycle.Record{Read: true, Object: w.recordOf(name.Name)}, claim: lifecycle.Claim{Read: true, Object: claim},
+			}
+			if kind == telemetry.Forgotten {
+				delete(w.objects, "submission/"+name.Name)
+			}
+			if !first {
+				clear(w.objects)
+			}
+			if err := do(p.submissions, t.Context(), p.pass); err != nil || slices.Contains(told, kind) != first {
+				t.Errorf("%s, first: %t: %q was told, %v", kind, first, told, err)
+			}
+		}
 	}
 }
