@@ -207,3 +207,25 @@ func (r *Submissions) observeDue(ctx context.Context, due *v1alpha1.TaskRecord) 
 	}
 	return observed, r.complete(ctx, observed)
 }
+
+// handToDueLoop hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
+// known until that looks: with each look taking it as new, its settling time would never be over.
+func (r *Submissions) handToDueLoop(subject *subject) {
+	if record := subject.record.Object; record != nil && (record.Spec.Action.Unsettled || record.Spec.Action.Attempt.Open()) {
+		if due, ok := lifecycle.DueSeconds(record.Labels); ok {
+			r.memory.handToDueLoop(subject.action, due)
+			return
+		}
+	}
+	r.forget(subject.action)
+}
+
+// forgetUnlisted forgets what was handed to the due loop, is due, and was not listed by a sweep: another process has gone
+// on with it, and remembers it now.
+func (r *Submissions) forgetUnlisted(began time.Time, listed map[types.NamespacedName]bool) {
+	for _, action := range r.memory.dueBy(began) {
+		if !listed[action] {
+			r.forget(action)
+		}
+	}
+}

@@ -118,6 +118,15 @@ func (r *Submissions) attempt(subject *subject) effect.Attempt {
 	return attempt
 }
 
+// downstreamKey is what receivers dedup by. It has no UID: it survives the submission's re-creation.
+func (r *Submissions) downstreamKey(action types.NamespacedName) string {
+	key := action.Namespace + "/" + action.Name
+	if r.Scope != "" {
+		key = r.Scope + "/" + key
+	}
+	return key
+}
+
 type call func(context.Context, effect.Attempt) (effect.Outcome, error)
 
 // guarded turns a panic of an effect into the only honest outcome. Every attempt has an end.

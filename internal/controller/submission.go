@@ -9,7 +9,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -152,28 +151,6 @@ func (r *Submissions) endPass(ctx context.Context, subject *subject, observation
 	return ctrl.Result{RequeueAfter: wait.In}, nil
 }
 
-// handToDueLoop hands an action whose submission is gone to the due loop. Since when a doubtful attempt is where it is stays
-// known until that looks: with each look taking it as new, its settling time would never be over.
-func (r *Submissions) handToDueLoop(subject *subject) {
-	if record := subject.record.Object; record != nil && (record.Spec.Action.Unsettled || record.Spec.Action.Attempt.Open()) {
-		if due, ok := lifecycle.DueSeconds(record.Labels); ok {
-			r.memory.handToDueLoop(subject.action, due)
-			return
-		}
-	}
-	r.forget(subject.action)
-}
-
-// forgetUnlisted forgets what was handed to the due loop, is due, and was not listed by a sweep: another process has gone
-// on with it, and remembers it now.
-func (r *Submissions) forgetUnlisted(began time.Time, listed map[types.NamespacedName]bool) {
-	for _, action := range r.memory.dueBy(began) {
-		if !listed[action] {
-			r.forget(action)
-		}
-	}
-}
-
 // observation is what the lifecycle judges by.
 func (r *Submissions) observation(subject *subject) lifecycle.Observation {
 	observation := lifecycle.Observation{
@@ -202,13 +179,4 @@ func terminal(err error) error {
 		return reconcile.TerminalError(err)
 	}
 	return err
-}
-
-// downstreamKey is what receivers dedup by. It has no UID: it survives the submission's re-creation.
-func (r *Submissions) downstreamKey(action types.NamespacedName) string {
-	key := action.Namespace + "/" + action.Name
-	if r.Scope != "" {
-		key = r.Scope + "/" + key
-	}
-	return key
 }

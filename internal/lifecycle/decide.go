@@ -177,50 +177,6 @@ func (o *Observation) ofAnotherKey() bool { return o.Record.Object.Spec.Key != o
 
 func (o *Observation) action() *v1alpha1.Action { return o.Record.Object.Spec.Action }
 
-// decideTerminal keeps what is final, renews it where a replay needs it longer, and lets it expire.
-func decideTerminal(o *Observation, action *v1alpha1.Action) Step {
-	switch {
-	case o.Flight.State != FlightNone && o.Flight.State != FlightRunning && o.Flight.State != FlightFull:
-		return Abandon{}
-	case o.Submission != nil:
-		return decideFinished(o, action)
-	default:
-		return decideRemembered(o, action)
-	}
-}
-
-// stillAsked reports whether a record must live longer: a replay met it in the second half of its life, or its
-// submission still exists at its end.
-func (o *Observation) stillAsked(action *v1alpha1.Action) bool {
-	if action.ExpiresAt == nil {
-		return false
-	}
-	replay := o.Submission.UID != action.Submission.UID
-	return (replay && o.halfExpired(action)) || !o.Now.Before(action.ExpiresAt.Time)
-}
-
-// decideRemembered keeps the record of an action that has ended, and whose submission is gone, until it expires. It may
-// still be labelled for the submission's removal.
-func decideRemembered(o *Observation, action *v1alpha1.Action) Step {
-	step := decideExpiry(o, action)
-	if _, over := step.(Expire); !over && o.isDue() {
-		return Store{Action: o.signed(*action.DeepCopy())}
-	}
-	return step
-}
-
-// decideExpiry lets a record go whose submission is gone and whose time is over.
-func decideExpiry(o *Observation, action *v1alpha1.Action) Step {
-	switch {
-	case action.ExpiresAt == nil:
-		return Wait{}
-	case o.Now.Before(action.ExpiresAt.Time):
-		return o.until(action.ExpiresAt.Time)
-	default:
-		return Expire{}
-	}
-}
-
 // decideUnacknowledged clears up a begin whose answer was lost. What only an acknowledgement may launch was not
 // launched; where the write landed after all, that is stored, so that the next attempt can go on.
 func decideUnacknowledged(o *Observation, action *v1alpha1.Action) Step {
@@ -267,33 +223,6 @@ func launch(o *Observation, action *v1alpha1.Action) Step {
 		return Store{Action: neverLaunched(o, action, "its template or its submission changed before it was sent: it was never sent")}
 	}
 	return Launch{}
-}
-
-// decideOrphan waits out an attempt of another process, and of an earlier life of its record: its whole stored
-// time-out and a grace, on this process's own clock. Then nobody will send it any more, and what it came to is Unknown.
-func decideOrphan(o *Observation, action *v1alpha1.Action) Step {
-	lost := action.Attempt.Timeout.Duration + Grace
-	if o.Sighted < lost && !o.Off.OrphanWait {
-		return Wait{In: lost - o.Sighted}
-	}
-	if action.Claim != "" {
-		if !o.Claim.Read {
-			return ReadClaim{}
-		}
-		if !o.holdsClaim() && !o.isLaterThanBegun(action) {
-			return Store{Action: neverLaunched(o, action, "its process stopped before it held the business key, so it was never sent")}
-		}
-	}
-	return Store{Action: orphaned(o, action)}
-}
-
-// isLaterThanBegun reports whether the record was created so late that the attempt's own begin cannot have done it: it came
-// out of a backup, of a moment before its own UID could be stored, and perhaps before its claim was. Its UID may have been
-// stored since, with a late report. The clocks of two machines are compared here, which only makes it more careful.
-func (o *Observation) isLaterThanBegun(action *v1alpha1.Action) bool {
-	attempt := &action.Attempt
-	return attempt.StartedAt != nil &&
-		o.Record.Object.CreationTimestamp.After(attempt.StartedAt.Add(attempt.Timeout.Duration+Grace))
 }
 
 // decideBetween goes on where the last attempt certainly had no effect.

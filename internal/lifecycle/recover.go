@@ -7,6 +7,33 @@ import (
 	"github.com/taskonce/taskonce/api/v1alpha1"
 )
 
+// decideOrphan waits out an attempt of another process, and of an earlier life of its record: its whole stored
+// time-out and a grace, on this process's own clock. Then nobody will send it any more, and what it came to is Unknown.
+func decideOrphan(o *Observation, action *v1alpha1.Action) Step {
+	lost := action.Attempt.Timeout.Duration + Grace
+	if o.Sighted < lost && !o.Off.OrphanWait {
+		return Wait{In: lost - o.Sighted}
+	}
+	if action.Claim != "" {
+		if !o.Claim.Read {
+			return ReadClaim{}
+		}
+		if !o.holdsClaim() && !o.isLaterThanBegun(action) {
+			return Store{Action: neverLaunched(o, action, "its process stopped before it held the business key, so it was never sent")}
+		}
+	}
+	return Store{Action: orphaned(o, action)}
+}
+
+// isLaterThanBegun reports whether the record was created so late that the attempt's own begin cannot have done it: it came
+// out of a backup, of a moment before its own UID could be stored, and perhaps before its claim was. Its UID may have been
+// stored since, with a late report. The clocks of two machines are compared here, which only makes it more careful.
+func (o *Observation) isLaterThanBegun(action *v1alpha1.Action) bool {
+	attempt := &action.Attempt
+	return attempt.StartedAt != nil &&
+		o.Record.Object.CreationTimestamp.After(attempt.StartedAt.Add(attempt.Timeout.Duration+Grace))
+}
+
 // recoverAttempt decides what clears up an unsettled action: a check, a repeat that is safe, or a person (I4).
 func recoverAttempt(o *Observation, action *v1alpha1.Action) Step {
 	if action.Reason == v1alpha1.ReasonOutcomeUnknown {

@@ -98,6 +98,18 @@ func (o *Observation) removeAt(action *v1alpha1.Action) time.Time {
 	return since.Add(TTL(o.Template.Spec, action.Phase))
 }
 
+// decideTerminal keeps what is final, renews it where a replay needs it longer, and lets it expire.
+func decideTerminal(o *Observation, action *v1alpha1.Action) Step {
+	switch {
+	case o.Flight.State != FlightNone && o.Flight.State != FlightRunning && o.Flight.State != FlightFull:
+		return Abandon{}
+	case o.Submission != nil:
+		return decideFinished(o, action)
+	default:
+		return decideRemembered(o, action)
+	}
+}
+
 // decideFinished keeps a record for as long as its submission may need it, and removes the submission when its time is
 // over. Before that the record is renewed, so that what comes back meets it.
 func decideFinished(o *Observation, action *v1alpha1.Action) Step {
@@ -113,6 +125,38 @@ func decideFinished(o *Observation, action *v1alpha1.Action) Step {
 		return Store{Action: o.signed(*action.DeepCopy())} // which labels it with when it is to be looked at
 	default:
 		return Wait{}
+	}
+}
+
+// stillAsked reports whether a record must live longer: a replay met it in the second half of its life, or its
+// submission still exists at its end.
+func (o *Observation) stillAsked(action *v1alpha1.Action) bool {
+	if action.ExpiresAt == nil {
+		return false
+	}
+	replay := o.Submission.UID != action.Submission.UID
+	return (replay && o.halfExpired(action)) || !o.Now.Before(action.ExpiresAt.Time)
+}
+
+// decideRemembered keeps the record of an action that has ended, and whose submission is gone, until it expires. It may
+// still be labelled for the submission's removal.
+func decideRemembered(o *Observation, action *v1alpha1.Action) Step {
+	step := decideExpiry(o, action)
+	if _, over := step.(Expire); !over && o.isDue() {
+		return Store{Action: o.signed(*action.DeepCopy())}
+	}
+	return step
+}
+
+// decideExpiry lets a record go whose submission is gone and whose time is over.
+func decideExpiry(o *Observation, action *v1alpha1.Action) Step {
+	switch {
+	case action.ExpiresAt == nil:
+		return Wait{}
+	case o.Now.Before(action.ExpiresAt.Time):
+		return o.until(action.ExpiresAt.Time)
+	default:
+		return Expire{}
 	}
 }
 
