@@ -61,7 +61,7 @@ kubectl taskonce render -f template.yaml --parameters='{orderId: "1001"}'`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.file, "filename", "f", "", "A file with the TaskTemplate; - is standard input.")
-	flags.StringVar(&o.key, "key", "", "The idempotency key of the submission, where the template makes none.")
+	flags.StringVar(&o.key, "key", "", "The idempotency key of the submission. It is needed where the template makes none, and what is shown depends on it.")
 	flags.Int32Var(&o.attempt, "attempt", 1, "The number of the attempt.")
 	flags.StringVarP(&o.format, "output", "o", "yaml", "Output format. One of: (json, yaml).")
 	o.params.addFlags(flags)

@@ -72,6 +72,31 @@ func TestRenderGoesByThePlace(t *testing.T) {
 	}
 }
 
+// TestRenderAsksForTheKey where what would be sent depends on it: never is it shown with an empty one.
+func TestRenderAsksForTheKey(t *testing.T) {
+	const asks = "error: spec.effect.http.url: it depends on the submission's key, and the template makes none of the parameters: give --key\n"
+	path := t.TempDir() + "/template.yaml"
+	for _, test := range []struct {
+		expression, key string
+		code            int
+		out, says       string
+	}{
+		{"submission.downstreamKey", "", 1, "", asks},
+		{"submission.name", "", 1, "", asks},
+		{"submission.key", "", 1, "", asks},
+		{"submission.downstreamKey", "order:7", 0, "https://a.example/shop%2Forder-7-", ""},
+		{"submission.key", "order:7", 0, "https://a.example/order%3A7", ""},
+		{"submission.namespace", "", 0, "https://a.example/shop", ""},
+		{"params.a", "", 1, "", "no such key: a"},
+	} {
+		write(t, path, `{apiVersion: taskonce.dev/v1alpha1, kind: TaskTemplate, metadata: {name: t, namespace: shop}, spec: {effect: {http: {url: "https://a.example/${`+test.expression+`}"}}}}`)
+		out, complaints, code := at("", "render", "-f", path, "--key="+test.key)
+		if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(complaints, test.says) {
+			t.Errorf("%s, with the key %q: %d, %s%s", test.expression, test.key, code, out, complaints)
+		}
+	}
+}
+
 func TestRenderKeepsTheDigitsOfWholeNumbers(t *testing.T) {
 	path := t.TempDir() + "/template.yaml"
 	write(t, path, strings.ReplaceAll(rendersAll, "list: [1,", "list: [9007199254740993,"))

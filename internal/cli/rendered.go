@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/expr"
@@ -42,9 +44,9 @@ func render(template *v1alpha1.TaskTemplate, params []byte, key string, attempt 
 			return nil, err
 		}
 	}
-	r.in.Submission = map[string]string{
-		"name": result.Name, "namespace": template.Namespace, "key": result.IdempotencyKey, "businessKey": result.BusinessKey,
-		"downstreamKey": template.Namespace + "/" + result.Name,
+	r.in.Submission = map[string]string{"namespace": template.Namespace, "businessKey": result.BusinessKey}
+	if result.Name != "" {
+		r.in.Submission = keyed(r.in.Submission, result.IdempotencyKey, result.Name)
 	}
 	result.Effect = r.part("effect", spec.Effect)
 	if spec.Verification != nil {
@@ -83,10 +85,25 @@ func (r *renderer) text(path, source string) string {
 	return evaluated(r, "spec."+path, compiled, err, (*expr.Text).String)
 }
 
+var errKeyless = errors.New("it depends on the submission's key, and the template makes none of the parameters: give --key")
+
+// keyed adds to what is known of a submission all that follows from its key.
+func keyed(submission map[string]string, key, name string) map[string]string {
+	all := map[string]string{"key": key, "name": name, "downstreamKey": submission["namespace"] + "/" + name}
+	maps.Copy(all, submission)
+	return all
+}
+
 // evaluated returns what something comes to, once it is compiled. It keeps the error of either with the field's path.
 func evaluated[C, V any](r *renderer, path string, compiled C, err error, evaluate func(C, expr.Input) (V, error)) (value V) {
 	if err == nil {
-		value, err = evaluate(compiled, r.in)
+		if value, err = evaluate(compiled, r.in); err != nil && r.in.Submission["key"] == "" {
+			with := r.in
+			with.Submission = keyed(with.Submission, "k", "k")
+			if _, without := evaluate(compiled, with); without == nil {
+				err = errKeyless
+			}
+		}
 	}
 	if err != nil {
 		r.err = fmt.Errorf("%s: %w", path, err)

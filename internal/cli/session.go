@@ -57,6 +57,7 @@ func (s *session) connect() (*cluster, error) {
 		return nil, err
 	}
 	config.QPS = -1 // the API server's own fairness is the limit
+	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"TaskSubmission", "TaskTemplate", "TaskRecord", "TaskDecision"} {
 		mapper.Add(v1alpha1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
