@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,7 +98,7 @@ func (s *story) message() string {
 	return message
 }
 
-// events are its submission, its attempts and the decisions about it.
+// events are its submission, its attempts, each with the decisions about it, and its end.
 func (s *story) events(now time.Time) []string {
 	var lines []string
 	if s.Submission != nil {
@@ -107,24 +108,44 @@ func (s *story) events(now time.Time) []string {
 		}
 		lines = append(lines, "submitted "+ago(now, s.Submission.CreationTimestamp.Time)+replayed)
 	}
-	if action := s.Action(); action != nil {
-		for i := range action.History {
-			lines = append(lines, tellAttempt(now, &action.History[i]))
+	made := s.decisions
+	for _, attempt := range s.attempts() {
+		for len(made) > 0 && made[0].Spec.Attempt < attempt.Number {
+			lines, made = append(lines, tellDecision(now, &made[0])), made[1:]
 		}
-		if action.Attempt.Number > 0 {
-			lines = append(lines, tellAttempt(now, &action.Attempt))
-		}
+		lines = append(lines, tellAttempt(now, &attempt))
 	}
 	if s.hidden() {
 		lines = append(lines, fmt.Sprintf("attempts so far: %d; what came of each is in its record, which you may not read: the roles taskonce-viewer and taskonce-approver may", s.attempt()))
 	}
-	for i := range s.decisions {
-		lines = append(lines, tellDecision(now, &s.decisions[i]))
+	for i := range made {
+		lines = append(lines, tellDecision(now, &made[i]))
 	}
 	if s.Submission != nil && s.Submission.Status.CompletedAt != nil {
-		lines = append(lines, "ended as "+s.standing()+" "+ago(now, s.Submission.Status.CompletedAt.Time))
+		lines = append(lines, "ended as "+s.standing()+" "+ago(now, s.endedAt()))
 	}
 	return lines
+}
+
+// attempts are those that are known, in their order.
+func (s *story) attempts() []v1alpha1.Attempt {
+	action := s.Action()
+	if action == nil {
+		return nil
+	}
+	if action.Attempt.Number == 0 {
+		return action.History
+	}
+	return append(slices.Clone(action.History), action.Attempt)
+}
+
+// endedAt is when it ended, which is stored in whole seconds: no end is told to be before its last attempt.
+func (s *story) endedAt() time.Time {
+	ended := s.Submission.Status.CompletedAt.Time
+	if action := s.Action(); action != nil && action.Attempt.StartedAt != nil && action.Attempt.StartedAt.After(ended) {
+		return action.Attempt.StartedAt.Time
+	}
+	return ended
 }
 
 func tellAttempt(now time.Time, a *v1alpha1.Attempt) string {

@@ -56,12 +56,18 @@ func TestStories(t *testing.T) {
 		"held":                     told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "another one is carried out"), heldBy("refund-again", false)),
 		"held-by-what-was-deleted": told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "its holder was deleted"), heldBy("refund-again", true)),
 		"held-by-nothing":          told(begun(v1alpha1.OutcomeNotApplied, "never sent"), journal(holding), is(pending, v1alpha1.ReasonBusinessKeyHeld, "claimed by a record that was deleted"), heldBy("", true)),
-		"executing":                told(begun("", ""), is(processing, v1alpha1.ReasonExecuting, "the effect is being carried out")),
-		"rejected":                 told(begun(v1alpha1.OutcomeNotApplied, "422"), is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended),
-		"invalid":                  told(is(hasFailed, v1alpha1.ReasonInvalidParameters, "params.orderId: must be a string"), ended),
-		"hidden":                   told(is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended, hidden),
-		"hidden-held":              told(is(pending, v1alpha1.ReasonBusinessKeyHeld, "another one is carried out"), hidden),
-		"denied":                   told(begun("", ""), journal(unapproved), is(hasFailed, v1alpha1.ReasonCancelled, "cancelled before it began"), ended),
+		"reopened": told(begun(v1alpha1.OutcomeApplied, ""), is(success, v1alpha1.ReasonApplied, "the receiver answered 200 OK"), decided(v1alpha1.DecisionCancel, v1alpha1.DecisionApplied, "", "ben"),
+			decided(v1alpha1.DecisionRetry, v1alpha1.DecisionApplied, "", "ben"), ended, func(s *story) {
+				begun := metav1.NewMicroTime(s.Submission.Status.CompletedAt.Add(9e8)) // within the second in which it ended
+				a := s.Action()
+				a.History, a.Attempt.Number, a.Attempt.StartedAt = []v1alpha1.Attempt{{Number: 1, StartedAt: a.Attempt.StartedAt, Outcome: v1alpha1.OutcomeNotApplied, Message: "connection refused"}}, 2, &begun
+			}),
+		"executing":   told(begun("", ""), is(processing, v1alpha1.ReasonExecuting, "the effect is being carried out")),
+		"rejected":    told(begun(v1alpha1.OutcomeNotApplied, "422"), is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended),
+		"invalid":     told(is(hasFailed, v1alpha1.ReasonInvalidParameters, "params.orderId: must be a string"), ended),
+		"hidden":      told(is(hasFailed, v1alpha1.ReasonRejected, "422: no such order"), ended, hidden),
+		"hidden-held": told(is(pending, v1alpha1.ReasonBusinessKeyHeld, "another one is carried out"), hidden),
+		"denied":      told(begun("", ""), journal(unapproved), is(hasFailed, v1alpha1.ReasonCancelled, "cancelled before it began"), ended),
 	}
 	for name, s := range stories {
 		t.Run(name, func(t *testing.T) {
