@@ -38,12 +38,24 @@ func (g *Gateway) find(ctx context.Context, in *findInput) (*readOutput, error) 
 	}
 	found, wrong := g.read(ctx, client.ObjectKey{Namespace: in.Namespace, Name: name})
 	switch {
+	case wrong != nil && wrong.Type == notFound.Type():
+		return nil, nothingUnder(in.Key)
 	case wrong != nil:
 		return nil, wrong
 	case found.Key() != in.Key: // the hash of another key: its outcome is nobody's business here
-		return nil, problem(notFound, "nothing was submitted under this key")
+		return nil, nothingUnder(in.Key)
 	}
 	return &readOutput{Location: location(found), Cache: "no-store", Body: viewOf(found)}, nil
+}
+
+// nothingUnder says that a key stands for nothing. A key in quotes is another one: whoever took it from the header must not
+// believe that nothing was submitted.
+func nothingUnder(key string) *Problem {
+	detail := "nothing was submitted under this key"
+	if len(key) > 1 && strings.HasPrefix(key, `"`) && strings.HasSuffix(key, `"`) {
+		detail += ", whose quotes belong to it: ask for it without those of the header Idempotency-Key"
+	}
+	return problem(notFound, detail)
 }
 
 func (g *Gateway) get(ctx context.Context, in *getInput) (*readOutput, error) {

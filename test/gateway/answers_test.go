@@ -364,6 +364,21 @@ func TestKeysOfOtherLetters(t *testing.T) {
 	}
 }
 
+// TestAKeyInQuotesIsAnother: whoever takes them over from the header is told so, and does not believe that nothing was submitted.
+func TestAKeyInQuotesIsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for query, want := range map[string]string{
+		"nothing":   "nothing was submitted under this key",
+		"%22a:b%22": "nothing was submitted under this key, whose quotes belong to it: ask for it without those of the header Idempotency-Key",
+		"%22":       "nothing was submitted under this key",
+	} {
+		if got := w.expect(404, "not-found", installation.passing, w.token, reads("?idempotencyKey="+query)).Detail; got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // TestTraces: the client's trace goes on in the submission, and is no part of the action.
 func TestTraces(t *testing.T) {
 	t.Parallel()
