@@ -156,6 +156,9 @@ func tellAttempt(now time.Time, a *v1alpha1.Attempt) string {
 	if a.Open() {
 		return fmt.Sprintf("%s, under way; it may take %s", text, duration.HumanDuration(a.Timeout.Duration))
 	}
+	if a.Outcome == v1alpha1.OutcomeApplied && a.Message != "" { // the message is of before that was known
+		return fmt.Sprintf("%s: %s; at first: %s", text, a.Outcome, a.Message)
+	}
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", text, a.Outcome, a.Message), ": ")
 }
 
