@@ -3,14 +3,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 	_ "time/tzdata" // the image has no time zones, and expressions and data sources name some
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -27,11 +25,7 @@ var version = "development"
 func main() { setting.Main("gateway", version, parse, run) }
 
 // run serves until ctx ends and what was asked for is answered, or returns what went wrong.
-func run(ctx context.Context, options *options) error {
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
-	}
+func run(ctx context.Context, config *rest.Config, options *options) error {
 	config.WarningHandlerWithContext = rest.NoWarnings{} // each duplicate has one, which says nothing of whose it is
 	config.QPS = -1                                      // the API server's own priority and fairness is the limit
 	tracer, err := tracing.FromEnvironment(ctx, "taskonce-gateway", version)

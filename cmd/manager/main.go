@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os/signal"
 	"syscall"
@@ -41,11 +40,7 @@ func main() {
 }
 
 // run starts the operator and returns when ctx ends and everything that ran is stored, or with what went wrong.
-func run(ctx context.Context, options *options) error {
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return fmt.Errorf("no access to a cluster: %w; set --kubeconfig or run it in one", err)
-	}
+func run(ctx context.Context, config *rest.Config, options *options) error {
 	config.QPS = -1 // the API server's own priority and fairness is the limit
 	scheme := newScheme()
 	check := func(ctx context.Context) error {

@@ -125,7 +125,7 @@ Of the [operator](#the-operator), and of the [HTTP gateway](#the-http-gateway). 
 ` + "`TASKONCE_`" + ` and its name in capitals, with ` + "`_`" + ` for ` + "`-`" + `, as ` + "`TASKONCE_LOG_LEVEL`" + ` for ` + "`--log-level`" + `. An argument takes precedence over its variable,
 so variables have no effect on the flags that the [manifest or the chart](install.md#settings) sets as arguments.
 
-An invalid value is reported in one line at the start, before the API server is called, and the process exits with status 2; with status 1 if anything else fails. ` + "`--version`" + ` prints the version, ` + "`--help`" + ` this list. The address of
+An invalid value, or a file that cannot be read, is reported in one line at the start, before the API server is called, and the process exits with status 2; with status 1 if anything else fails. ` + "`--version`" + ` prints the version, ` + "`--help`" + ` this list. The address of
 the API server and the credentials come from the pod; elsewhere from ` + "`--kubeconfig`" + ` or the variable ` + "`KUBECONFIG`" + `.
 
 The log goes to standard error, one line for each entry. It never contains tokens or values of Secrets.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -44,9 +45,9 @@ type options interface {
 	install()
 }
 
-// Main runs a program until it is told to stop. It ends the process with status 2 where parse or Open find the options wrong,
-// and with 1 where run fails; both are said in one line.
-func Main[O options](name, version string, parse func([]string, func(string) (string, bool), io.Writer) (O, error), run func(context.Context, O) error) {
+// Main runs a program until it is told to stop. It ends the process with status 2 where parse, Open or Cluster find the options
+// wrong, and with 1 where run fails; both are said in one line.
+func Main[O options](name, version string, parse func([]string, func(string) (string, bool), io.Writer) (O, error), run func(context.Context, *rest.Config, O) error) {
 	wanted, err := parse(os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
 	case errors.Is(err, ErrHelp):
@@ -58,8 +59,10 @@ func Main[O options](name, version string, parse func([]string, func(string) (st
 		err = wanted.Open()
 	}
 	exitOn(name, err, 2)
+	cluster, err := Cluster()
+	exitOn(name, err, 2)
 	wanted.install()
-	exitOn(name, run(ctrl.SetupSignalHandler(), wanted), 1)
+	exitOn(name, run(ctrl.SetupSignalHandler(), cluster, wanted), 1)
 }
 
 func exitOn(name string, err error, status int) {
