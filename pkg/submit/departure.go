@@ -2,7 +2,10 @@ package submit
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync/atomic"
 
 	"k8s.io/client-go/rest"
@@ -43,6 +46,25 @@ func (c *Client) departure(ctx context.Context) (context.Context, func() bool) {
 	}
 	left := &atomic.Bool{}
 	return context.WithValue(ctx, departed{}, left), left.Load
+}
+
+// unsent says why a request never left.
+func unsent(err error) error {
+	err = &unsentError{err}
+	var request *url.Error
+	if errors.As(err, &request) && strings.HasPrefix(request.Err.Error(), noCredentials) {
+		return &CredentialsError{Err: err}
+	}
+	return err
+}
+
+// noCredentials is how client-go begins what it says of a credential plugin that failed. It has no type for it.
+const noCredentials = "getting credentials: "
+
+// lacksCredentials reports whether a request never left for want of them.
+func lacksCredentials(err error) bool {
+	var lacking *CredentialsError
+	return errors.As(err, &lacking)
 }
 
 // unsentError says that a request never left this process: for want of credentials, or of its turn.

@@ -19,6 +19,18 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
+// CredentialsError says that the program which the kubeconfig names for credentials (client-go's exec plugin) failed, so that
+// nothing was sent. Unwrap returns what it said.
+type CredentialsError struct {
+	Err error
+}
+
+func (e *CredentialsError) Error() string {
+	return fmt.Sprintf("nothing was sent, for want of credentials: %v: run the program that the kubeconfig names for them, and log in if it asks for that", e.Err)
+}
+
+func (e *CredentialsError) Unwrap() error { return e.Err }
+
 // UnknownError says that a create was not answered, and that it could not be found out in time whether it landed.
 type UnknownError struct {
 	Name string

@@ -11,7 +11,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
 	"github.com/taskonce/taskonce/test/harness"
 )
@@ -148,33 +150,74 @@ func TestNobodyListens(t *testing.T) {
 // and why it fails is told in the end, too. Whether it left is known of a connection of the client's own.
 func TestWhatNeverLeftIsNoDoubt(t *testing.T) {
 	w := newWorld(t)
-	noCredentials := errors.New("getting credentials: exec: it failed")
+	noCredentials, closed := errors.New("getting credentials: exec: it failed"), errors.New("the circuit is open")
+	always := func(err error) roundTrip {
+		return func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, err }
+	}
 	for _, test := range []struct {
 		reason  string
 		network roundTrip
 		ours    bool
 		want    submit.State
+		cause   error
+		at      int // how many tries it is given up after
 	}{
-		{"it never left", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, true, submit.Idle},
+		{"there are no credentials", always(noCredentials), true, submit.Idle, noCredentials, 0},
+		{"it never left", always(closed), true, submit.Idle, closed, 1},
 		{"it left, and then there were none", func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if r.Method == http.MethodPost {
 				_, _ = cut(r, send)
 			}
 			return nil, noCredentials
-		}, true, submit.Unknown},
-		{"nobody took note", func(*http.Request, func() (*http.Response, error)) (*http.Response, error) { return nil, noCredentials }, false, submit.Unknown},
+		}, true, submit.Unknown, noCredentials, 1},
+		{"nobody took note", always(noCredentials), false, submit.Unknown, noCredentials, 1},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := w.client(test.network)
+		c, retries := w.client(test.network), 0
 		if !test.ours {
 			c = &submit.Client{API: c.API, MaxDelay: c.MaxDelay}
 		}
-		c.OnRetry = func(string, error) { cancel() }
+		c.OnRetry = func(string, error) { retries++; cancel() }
 		s := w.prepare(c)
 		_, err := s.Submit(ctx)
 		var unknown *submit.UnknownError
-		if s.State() != test.want || errors.As(err, &unknown) != (test.want == submit.Unknown) || !errors.Is(err, context.Canceled) || !errors.Is(err, noCredentials) {
-			t.Errorf("%s: %s, %v", test.reason, s.State(), err)
+		var lacking *submit.CredentialsError
+		if s.State() != test.want || errors.As(err, &unknown) != (test.want == submit.Unknown) || !errors.Is(err, test.cause) || retries != test.at {
+			t.Errorf("%s: %s after %d tries, %v", test.reason, s.State(), retries+1, err)
 		}
+		if test.at == 0 != (errors.As(err, &lacking) && ctx.Err() == nil) {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+		cancel()
+	}
+}
+
+// TestCredentialsThatEnd while a submission is waited for are asked for again; where there are none to begin with, that is told
+// at once.
+func TestCredentialsThatEnd(t *testing.T) {
+	w := newWorld(t)
+	w.submit(w.prepare(w.client(nil)))
+	without := 0
+	c := w.client(func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if without > 0 {
+			without--
+			return nil, errors.New("getting credentials: exec: it failed")
+		}
+		if r.URL.Query().Has("watch") {
+			without = 2
+			return cut(r, send)
+		}
+		return send()
+	})
+	looks := 0
+	enough := func(*v1alpha1.TaskSubmission) bool { looks++; return looks == 3 }
+	name := client.ObjectKey{Namespace: w.namespace, Name: w.prepare(c).Name()}
+	if _, err := c.Follow(t.Context(), name, enough); err != nil || looks != 3 {
+		t.Errorf("%d looks, %v", looks, err)
+	}
+	without = 1
+	var lacking *submit.CredentialsError
+	if _, err := c.Follow(t.Context(), name, enough); !errors.As(err, &lacking) {
+		t.Errorf("without credentials: %v", err)
 	}
 }

@@ -33,14 +33,14 @@ func (s *Submission) create(ctx context.Context) sent {
 }
 
 // request makes one request in the time that one has. Where it certainly never left this process, the error is an
-// *unsentError.
+// *unsentError, or a *CredentialsError with one.
 func (c *Client) request(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
 	defer cancel()
 	ctx, left := c.departure(ctx)
 	err := send(ctx)
 	if err != nil && !left() {
-		return &unsentError{err}
+		return unsent(err)
 	}
 	return err
 }

@@ -93,6 +93,8 @@ func (s *Submission) arrived() *Receipt {
 //
 //   - *OtherPayloadError: the key belongs to another action. Idle again: nothing of this one was created.
 //   - *RefusedError: the API server refused it. Idle again.
+//   - *CredentialsError: there were no credentials to send it with. Idle again. While an answer is lost they are asked for
+//     again, until ctx ends.
 //   - *BlockedError: what has the key's name does not hold the key, and may not be deleted, or was not looked at by the
 //     operator when ctx ended. Idle again.
 //   - *UnknownError: ctx ended, or a refusal came, while an answer was lost. Unknown: it may have been created.
@@ -118,7 +120,9 @@ func (s *Submission) Submit(ctx context.Context) (Receipt, error) {
 		if sent.err == nil {
 			return s.arrive(First, sent.object), nil
 		}
-		doubt = doubt || sent.doubtful()
+		if doubt = doubt || sent.doubtful(); !doubt && lacksCredentials(sent.err) {
+			return Receipt{}, s.stay(Idle, sent.err)
+		}
 		s.enter(Unknown)
 		found, err := s.client.read(ctx, s.object)
 		last = sent.err

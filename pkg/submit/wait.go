@@ -45,7 +45,8 @@ func finished(submission *v1alpha1.TaskSubmission) bool { return submission.Stat
 
 // Follow calls enough for a submission as it is and after each change, and returns it when that says true. It watches,
 // takes the watch up again where it is cut, and waits for an API server that cannot be asked. It returns ctx's error
-// when ctx ends, with what the last try came to, a *GoneError when the submission is deleted, and the API server's answer where that refuses to tell.
+// when ctx ends, with what the last try came to, a *GoneError when the submission is deleted, the API server's answer where that refuses to tell, and a
+// *CredentialsError where there are no credentials to begin with: those that end meanwhile are asked for again.
 func (c *Client) Follow(ctx context.Context, name types.NamespacedName, enough func(*v1alpha1.TaskSubmission) bool) (*v1alpha1.TaskSubmission, error) {
 	return c.follow(ctx, name, nil, enough)
 }
@@ -55,7 +56,7 @@ func (c *Client) follow(ctx context.Context, name types.NamespacedName, last *v1
 	f := &following{client: c, named: &v1alpha1.TaskSubmission{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, last: last, enough: enough}
 	for pause := c.newPause(); ; {
 		done, err := f.look(ctx)
-		if done || final(err) {
+		if done || final(err) || f.last == nil && lacksCredentials(err) {
 			return f.last, err
 		}
 		if err == nil {
