@@ -40,7 +40,7 @@ type side struct {
 // sections returns all of them.
 func sections() []section {
 	return []section{
-		rate(), gentle(), ways(), slow(), together(), webhook(), stampede(), peer(), history(), memory(), long(),
+		rate(), gentle(), ways(), slow(), together(), gateway(), webhook(), stampede(), peer(), history(), memory(), long(),
 	}
 }
 

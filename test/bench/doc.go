@@ -12,7 +12,7 @@
 //
 // # Where to look
 //
-// bench.go is the order of things; rate.go, ways.go, beside.go, webhook.go, peer.go, history.go, memory.go, long.go and together.go
-// are the sections. load.go and bare.go are the two sides, requests.go is what the API server counted, verdict.go what
+// bench.go is the order of things; rate.go, ways.go, beside.go, webhook.go, peer.go, history.go, memory.go, long.go, gateway.go and
+// together.go are the sections. load.go and bare.go are the two sides, requests.go is what the API server counted, verdict.go what
 // must be so. Package report has what follows from the samples.
 package main

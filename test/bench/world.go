@@ -42,6 +42,8 @@ type world struct {
 	progress   io.Writer
 	plane      *harness.ControlPlane
 	managers   []*harness.Process
+	gateway    *harness.Process // nil: no section has started one
+	gatewayURL string
 	crew       map[string]*operator // operators of which memory is still to be measured, by state
 	kubeconfig string
 	webhooks   string // where managers serve theirs; empty: nowhere
@@ -147,12 +149,16 @@ func (w *world) startManager(ctx context.Context, flags ...string) (*harness.Pro
 	return p, err
 }
 
-// killManagers ends all operators as a crash does.
+// killManagers ends all operators, and the gateway where there is one, as a crash does.
 func (w *world) killManagers() {
 	for _, p := range w.managers {
 		p.Kill()
 	}
 	w.managers = nil
+	if w.gateway != nil {
+		w.gateway.Kill()
+		w.gateway = nil
+	}
 }
 
 // shut ends what runs.

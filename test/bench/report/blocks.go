@@ -26,7 +26,7 @@ func (b *block) add(name string, cells ...string) {
 
 func (r Results) blocks() []block {
 	return []block{
-		r.rates(), r.latencies(), r.ways(), r.processors(), r.profiles(), r.peer(), r.webhook(), r.slow(), r.stampede(), r.memory(), r.replica(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.simulated(), r.goals(),
+		r.rates(), r.latencies(), r.ways(), r.processors(), r.profiles(), r.peer(), r.webhook(), r.gateway(), r.slow(), r.stampede(), r.memory(), r.replica(), r.history(), r.orphans(), r.together(), r.one(), r.cluster(), r.simulated(), r.goals(),
 	}
 }
 
@@ -135,6 +135,21 @@ func (r Results) webhook() block {
 	}
 	ratio := func(what func(Sample) float64) string { return r.showRatio(SectionWebhook, Busy, With, Without, what) }
 	b.add("ratio", ratio(PerSecond), ratio(P50), ratio(CPUOf(Manager)), ratio(CPUOf(APIServer)))
+	return b
+}
+
+func (r Results) gateway() block {
+	b := block{name: "gateway", title: "32 callers of one HTTP gateway, and of pkg/submit", head: []string{"", "a second", "p50", "p95", "gateway's seconds for 1,000", "clients' and receiver's", "API server's", "all"}}
+	for _, side := range []string{Gateway, Library} {
+		of := func(unit string, what func(Sample) float64) string {
+			return r.show(SectionGateway, Busy, side, unit, what)
+		}
+		b.add(side, of("", PerSecond), of("ms", P50), of("ms", P95), of("", CPUOf(FrontDoor)), of("", CPUOf(Clients)), of("", CPUOf(APIServer)), of("", CPUOfAll))
+	}
+	ratio := func(what func(Sample) float64) string {
+		return r.showRatio(SectionGateway, Busy, Gateway, Library, what)
+	}
+	b.add("ratio", ratio(PerSecond), ratio(P50), ratio(P95), "", "", ratio(CPUOf(APIServer)), ratio(CPUOfAll))
 	return b
 }
 

@@ -49,6 +49,7 @@ func made() Results {
 		Operator: {Submissions: 100, Seconds: 1, CPU: map[string]float64{APIServer: 1}}, Jobs: {Submissions: 100, Seconds: 2, CPU: map[string]float64{APIServer: 2}},
 	}))
 	put(one(SectionStampede, Stampede, map[string]Sample{Duplicate: {Submissions: 95, Seconds: 1}, Unseen: {Submissions: 95, Seconds: 1}, Refused: {Submissions: 100, Seconds: 1}}))
+	put(one(SectionGateway, Busy, map[string]Sample{Gateway: {Submissions: 100, Seconds: 2, CPU: cpu}, Library: {Submissions: 100, Seconds: 1, CPU: cpu}}))
 	put(one(SectionMemory, Idle, map[string]Sample{Operator: figures(MemoryMiB, 50.0)}))
 	put(one(SectionMemory, Worked, map[string]Sample{Operator: figures(MemoryMiB, 55.0)}))
 	put(one(SectionHistory, Empty, map[string]Sample{Operator: figures(MemoryMiB, 50.0, StoredBytes, 0.0, ServerMiB, 100.0)}))

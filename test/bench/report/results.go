@@ -23,6 +23,7 @@ const (
 	SectionLong     = "long"     // memory of the operator before and after a long run
 	SectionHistory  = "history"  // starts on what has finished, and what a killed process left
 	SectionTogether = "together" // two active operators
+	SectionGateway  = "gateway"  // through the HTTP gateway, beside pkg/submit
 )
 
 // Sides of a comparison.
@@ -35,6 +36,8 @@ const (
 	Duplicate = "duplicates"
 	Unseen    = "duplicates, without the webhooks"
 	Refused   = "refused creates"
+	Gateway   = "gateway"
+	Library   = "pkg/submit"
 )
 
 // Section is what was measured of one question.
@@ -77,7 +80,7 @@ func Path(dir, section string) string { return filepath.Join(dir, section+".json
 func Read(dir string) (Results, error) {
 	results := Results{}
 	for _, name := range []string{
-		SectionRate, SectionGentle, SectionWays, SectionPeer, SectionWebhook, SectionSlow, SectionStampede, SectionMemory, SectionLong, SectionHistory, SectionTogether,
+		SectionRate, SectionGentle, SectionWays, SectionPeer, SectionWebhook, SectionSlow, SectionStampede, SectionMemory, SectionLong, SectionHistory, SectionTogether, SectionGateway,
 	} {
 		section := &Section{}
 		text, err := os.ReadFile(Path(dir, name))

@@ -40,6 +40,7 @@ const (
 	APIServer  = "kube-apiserver"
 	Etcd       = "etcd"
 	Controller = "kube-controller-manager"
+	FrontDoor  = "gateway"
 	Clients    = "clients and receiver"
 	Others     = "others"
 )
