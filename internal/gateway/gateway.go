@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,6 +58,7 @@ func (g *Gateway) Handler() http.Handler {
 	sayProblems()
 	config := huma.DefaultConfig("taskonce gateway", g.Version)
 	config.CreateHooks = nil // no $schema in bodies
+	config.Formats = map[string]huma.Format{"application/json": unambiguous, "json": unambiguous}
 	config.DocsPath, config.SchemasPath = "", ""
 	config.Info.Description = "One business action, one side effect: the same action, sent again under the same key, gets the first outcome."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer"}}
@@ -67,7 +69,15 @@ func (g *Gateway) Handler() http.Handler {
 	huma.Register(api, g.operation("get", http.MethodGet, base+"/{name}", "Get a submission", getAnswers, http.StatusOK), g.get)
 	huma.Register(api, g.operation("follow", http.MethodGet, base+"/{name}/events", "Follow a submission", followAnswers, http.StatusOK), g.follow)
 	describe(api)
+	rehearse(mux)
 	return g.guard(mux)
+}
+
+// rehearse has the description written before anybody asks for it: the library does so at the first request, without a lock.
+func rehearse(mux *http.ServeMux) {
+	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/openapi.yaml"} {
+		mux.ServeHTTP(&statusOnly{header: http.Header{}}, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}})
+	}
 }
 
 // unlessStopping returns a context that ends when the process is to end, too.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 		_ = http.NewResponseController(writer).SetWriteDeadline(time.Time{}) // what a stream has left on the connection
 		handler, pattern := mux.Handler(request)
 		switch {
-		case pattern == "":
+		case pattern == "" || path.Clean(request.URL.Path) != request.URL.Path: // which the mux would redirect
 			write(writer, unserved(handler, request))
 		case !strings.HasPrefix(request.URL.Path, "/v1/"):
 			mux.ServeHTTP(writer, request) // the interface's description is for everybody
@@ -32,28 +33,35 @@ func (g *Gateway) guard(mux *http.ServeMux) http.Handler {
 	return measured(g.cors().Handler(handler), mux)
 }
 
+// authenticated has a request answered for the bearer of its token. Whom the gateway itself has verified is held up by nothing but a
+// limit of their own; tokens that nobody stands by yet share that of the address which they come from.
 func (g *Gateway) authenticated(writer http.ResponseWriter, request *http.Request, next http.Handler, limits *limits, unknown *unauthenticatedLimit) {
 	token, wrong := bearerToken(request)
+	var caller *Caller
+	if wrong == nil {
+		caller, wrong = g.Callers.Authenticate(request.Context(), token)
+	}
+	if wrong == nil && caller.verified() {
+		serve(writer, request, caller, next, limits)
+		return
+	}
 	if !unknown.admit(request, token) {
 		write(writer, problem(tooMany, "too many requests without an accepted token have come from this address").later())
 		return
 	}
 	seen := &recorder{ResponseWriter: writer, status: http.StatusOK}
-	g.pass(seen, request, token, wrong, next, limits)
+	if wrong != nil {
+		write(seen, wrong)
+	} else {
+		serve(seen, request, caller, next, limits)
+	}
 	unknown.learn(request, token, seen.status)
 }
 
-// pass has a request answered for the bearer of its token.
-func (g *Gateway) pass(writer http.ResponseWriter, request *http.Request, token string, wrong *Problem, next http.Handler, limits *limits) {
-	var caller *Caller
-	if wrong == nil {
-		caller, wrong = g.Callers.Authenticate(request.Context(), token)
-	}
-	if wrong == nil && !limits.allow(caller.Identity) {
-		wrong = problem(tooMany, "this caller has sent more requests than it may").later()
-	}
-	if wrong != nil {
-		write(writer, wrong)
+// serve has a request answered, unless its caller has sent too many.
+func serve(writer http.ResponseWriter, request *http.Request, caller *Caller, next http.Handler, limits *limits) {
+	if !limits.allow(caller.Identity) {
+		write(writer, problem(tooMany, "this caller has sent more requests than it may").later())
 		return
 	}
 	next.ServeHTTP(writer, request.WithContext(context.WithValue(request.Context(), callerKey{}, caller)))

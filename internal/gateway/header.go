@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func preferredWait(lines []string) (wait time.Duration, stated bool) {
 			value = strings.TrimSuffix(inside, `"`)
 		}
 		seconds, err := strconv.ParseUint(value, 10, 30)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // for ever is as long as can be
 			return 0, false
 		}
 		return time.Duration(seconds) * time.Second, true

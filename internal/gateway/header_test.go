@@ -50,7 +50,8 @@ func TestPreferredWait(t *testing.T) {
 		{"wait=soon", 0, false},
 		{"wait=1.5", 0, false},
 		{"wait=(1 2)", 0, false},
-		{"wait=999999999999", 0, false},
+		{"wait=-1", 0, false},
+		{"wait=99999999999999999999", (1<<30 - 1) * time.Second, true},
 		{"wait=1 2", 0, false},
 		{"wait=5, wait=50", 5 * time.Second, true},
 		{"respond-async\nwait=5", 5 * time.Second, true},
@@ -81,6 +82,7 @@ func TestHowLongAnAnswerWaits(t *testing.T) {
 		{"wait=30", false, 30 * time.Second},
 		{"wait=61", true, time.Minute},
 		{"wait=3600", false, time.Minute},
+		{"wait=99999999999999999999", true, time.Minute},
 	} {
 		if wait, stated := g.waitOf([]string{test.header}, test.first); wait != test.wait || stated != (test.header != "") {
 			t.Errorf("%q, first: %t: %s, %t", test.header, test.first, wait, stated)

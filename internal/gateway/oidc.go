@@ -1,21 +1,17 @@
 package gateway
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"k8s.io/utils/clock"
 
 	"github.com/taskonce/taskonce/internal/expr"
 	"github.com/taskonce/taskonce/internal/gateway/local"
@@ -69,18 +65,20 @@ type OIDC struct {
 	verifier *oidc.IDTokenVerifier
 }
 
-const keysTimeout = 10 * time.Second
-
 // algorithms are those with a public key: a shared secret would make everybody who verifies an issuer.
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
 
 // NewOIDC returns one for an issuer. It asks for the issuer's discovery document where it was not told where the keys are.
 func NewOIDC(ctx context.Context, issuer Issuer) (*OIDC, error) {
+	return newOIDC(ctx, issuer, clock.RealClock{})
+}
+
+func newOIDC(ctx context.Context, issuer Issuer, clock clock.PassiveClock) (*OIDC, error) {
 	transport, err := issuer.transport()
 	if err != nil {
 		return nil, err
 	}
-	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: keysTimeout, Transport: keysTransport{transport}})
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: keysTimeout, Transport: &keysTransport{next: transport, clock: clock, last: map[string]keysAnswer{}}})
 	keysURL := issuer.KeysURL
 	if keysURL == "" {
 		provider, err := oidc.NewProvider(ctx, issuer.URL)
@@ -162,48 +160,4 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (*Caller, *Proble
 		return nil, refuseToken("the token does not name its bearer, or not in a way that was verified: the claim is " + o.issuer.UsernameClaim)
 	}
 	return &Caller{Identity: verified.Subject, Subject: name, Claims: claims, Until: verified.Expiry}, nil
-}
-
-// keysAway is the key of a bool in a context, set where keys could not be read: the verifier's error does not tell.
-type keysAway struct{}
-
-var (
-	errKeysAway = errors.New("the issuer's keys cannot be read")
-	errNoKeys   = errors.New("that is no document of keys")
-)
-
-// maxKeys is how many bytes are read of what an issuer says.
-const maxKeys = 1 << 20
-
-type watchedKeys struct{ oidc.KeySet }
-
-func (k watchedKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	payload, err := k.KeySet.VerifySignature(ctx, token)
-	if away, ok := ctx.Value(keysAway{}).(*bool); ok {
-		*away = errors.Is(err, errKeysAway) || errors.Is(err, context.DeadlineExceeded)
-	}
-	return payload, err
-}
-
-// keysTransport makes an error of whatever is no answer, and asks nobody, where it is redirected, whom anybody could pass for.
-type keysTransport struct{ next http.RoundTripper }
-
-func (t keysTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if !Trustworthy(request.URL.String()) {
-		return nil, fmt.Errorf("%w: %s is no https URL: %s", errKeysAway, request.URL, overPlainHTTP)
-	}
-	response, err := t.next.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errKeysAway, err)
-	}
-	if redirected := response.StatusCode >= 300 && response.StatusCode < 400; redirected {
-		return response, nil
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeys))
-	if err != nil || response.StatusCode != http.StatusOK || !json.Valid(body) {
-		return nil, fmt.Errorf("%w: %s says %s, in %d bytes: %w", errKeysAway, request.URL, response.Status, len(body), cmp.Or(err, errNoKeys))
-	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	return response, nil
 }

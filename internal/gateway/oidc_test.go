@@ -9,7 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // unsigned is a token that is well formed, and whose signature nobody has made.
@@ -23,12 +27,14 @@ func TestKeysThatCannotBeRead(t *testing.T) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(says))
 	}))
-	verifying, err := NewOIDC(t.Context(), Issuer{URL: "https://issuer.example", Audience: "school", KeysURL: keys.URL})
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	verifying, err := newOIDC(t.Context(), Issuer{URL: "https://issuer.example", Audience: "school", KeysURL: keys.URL}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect := func(wanted ProblemType) {
 		t.Helper()
+		now.SetTime(now.Now().Add(keysPause))
 		if _, wrong := verifying.Authenticate(t.Context(), unsigned); wrong == nil || wrong.Type != wanted.Type() {
 			t.Errorf("%+v, want %s", wrong, wanted.Name)
 		}
@@ -42,6 +48,38 @@ func TestKeysThatCannotBeRead(t *testing.T) {
 	expect(unavailable)
 	keys.Close()
 	expect(unavailable)
+}
+
+// TestAnIssuerIsAskedOnceInAWhile, however many tokens come that it has not signed: anybody can make them.
+func TestAnIssuerIsAskedOnceInAWhile(t *testing.T) {
+	var asked atomic.Int32
+	keys := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/keys", http.StatusFound)
+			return
+		}
+		if asked.Add(1) == 2 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = w.Write([]byte(`{"keys":[]}`))
+	}))
+	defer keys.Close()
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	verifying, err := newOIDC(t.Context(), Issuer{URL: "https://issuer.example", Audience: "school", KeysURL: keys.URL}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, wanted := range []ProblemType{unauthenticated, unavailable, unauthenticated} {
+		for range 3 {
+			if _, wrong := verifying.Authenticate(t.Context(), unsigned); wrong == nil || wrong.Type != wanted.Type() {
+				t.Errorf("%+v, want %s", wrong, wanted.Name)
+			}
+		}
+		if got := int(asked.Load()); got != i+1 {
+			t.Errorf("the issuer was asked %d times in %d pauses", got, i+1)
+		}
+		now.SetTime(now.Now().Add(keysPause))
+	}
 }
 
 func TestAnIssuerThatSaysNothing(t *testing.T) {

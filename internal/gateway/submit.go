@@ -61,6 +61,9 @@ func (g *Gateway) submit(ctx context.Context, in *submitInput) (*submitOutput, e
 	if wrong := g.allowed(ctx, caller, template, in.Body.Parameters.RawMessage); wrong != nil {
 		return g.ownOutcome(ctx, action, wrong)
 	}
+	if !tracing.Valid(in.Traceparent) {
+		in.Traceparent = "" // else it would be stored, and passed on
+	}
 	subject := tracing.Subject{Namespace: in.Namespace, Template: in.Body.Template, Traceparent: in.Traceparent}
 	subject.Name, _ = v1alpha1.NameForKey(key)
 	span := g.Tracer.Start("submit", trace.SpanKindServer, subject)

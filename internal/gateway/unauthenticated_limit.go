@@ -12,7 +12,8 @@ import (
 )
 
 // unauthenticatedLimit bounds what tokens that nobody stands by may ask, by the address that they come from: each made-up token
-// would have a limit of its own. Tokens that were accepted are not held up by what others do behind the same address.
+// would have a limit of its own. Where the API server verifies tokens, looking at one is a request to it; those that it has accepted
+// are not held up by what others do behind the same address.
 type unauthenticatedLimit struct {
 	failures *limits
 	accepted *lru.Cache // digests of tokens

@@ -9,30 +9,50 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	"k8s.io/utils/lru"
 )
 
-// knows accepts one token, and counts how often it is asked.
-type knows struct {
-	token string
-	asked int
-}
+// people is what the gateway itself knows: whose token each is.
+type people map[string]string
 
-func (k *knows) Authenticate(_ context.Context, token string) (*Caller, *Problem) {
-	if k.asked++; token != k.token {
+func (p people) Authenticate(_ context.Context, token string) (*Caller, *Problem) {
+	if p[token] == "" {
 		return nil, refuseToken("it is made up")
 	}
-	return &Caller{Identity: token}, nil
+	return &Caller{Identity: p[token], Claims: map[string]any{}}, nil
 }
 
-func TestMadeUpTokensShareALimit(t *testing.T) {
-	callers := &knows{token: "real"}
+// asking is a request of somebody, and what comes of it.
+type asking struct {
+	from, token string
+	status      int
+}
+
+// play sends requests one after the other, to a gateway where the limit of a caller and that of an address are both 2.
+func play(t *testing.T, callers Authenticator, served http.HandlerFunc, all []asking) {
+	t.Helper()
 	g, slow := &Gateway{Callers: callers}, rate.Every(time.Hour)
-	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	own, all := &limits{}, newUnauthenticatedLimit(slow, 2, nil)
-	for i, ask := range []struct {
-		from, token string
-		status      int
-	}{
+	own, shared := &limits{rate: slow, burst: 2, callers: lru.New(maxCallers)}, newUnauthenticatedLimit(slow, 2, nil)
+	for i, ask := range all {
+		request := httptest.NewRequest(http.MethodGet, "/v1/", http.NoBody)
+		request.RemoteAddr = ask.from
+		request.Header.Set("Authorization", "Bearer "+ask.token)
+		answer := httptest.NewRecorder()
+		g.authenticated(answer, request, served, own, shared)
+		if answer.Code != ask.status {
+			t.Errorf("request %d: %d, want %d", i, answer.Code, ask.status)
+		}
+	}
+}
+
+// TestMadeUpTokensShareALimit where the API server verifies tokens: those that would be refused are not asked about.
+func TestMadeUpTokensShareALimit(t *testing.T) {
+	asked := 0
+	play(t, PassThrough{}, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; callerOf(r.Context()).bearer != "real" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}, []asking{
 		{"192.0.2.1:1000", "real", 200},
 		{"192.0.2.1:1001", "a", 401},
 		{"192.0.2.1:1002", "b", 401},
@@ -40,23 +60,32 @@ func TestMadeUpTokensShareALimit(t *testing.T) {
 		{"192.0.2.1:1004", "", 429},
 		{"192.0.2.1:1005", "real", 200}, // was accepted before
 		{"192.0.2.2:1000", "a", 401},    // another address
-		{"[2001:db8::1]:1", "a", 401},
-		{"[2001:db8::2]:1", "b", 401},
-		{"[2001:db8::3]:1", "c", 429}, // the same network
-		{"[2001:db8:0:1::1]:1", "c", 401},
-	} {
-		request := httptest.NewRequest(http.MethodGet, "/v1/", http.NoBody)
-		request.RemoteAddr = ask.from
-		request.Header.Set("Authorization", "Bearer "+ask.token)
-		answer := httptest.NewRecorder()
-		g.authenticated(answer, request, served, own, all)
-		if answer.Code != ask.status {
-			t.Errorf("request %d: %d, want %d", i, answer.Code, ask.status)
-		}
+		{"[2001:db8::1]:1", "d", 401},
+		{"[2001:db8::2]:1", "e", 401},
+		{"[2001:db8::3]:1", "f", 429}, // the same network
+		{"[2001:db8:0:1::1]:1", "f", 401},
+	})
+	if asked != 8 {
+		t.Errorf("the API server was asked about %d tokens", asked)
 	}
-	if callers.asked != 8 {
-		t.Errorf("%d tokens were looked at: those that are refused must not be", callers.asked)
-	}
+}
+
+// TestWhoIsVerifiedIsHeldUpByNobody: where the gateway verifies tokens, strangers behind the same address use up what strangers have,
+// and callers what is their own, with whatever token.
+func TestWhoIsVerifiedIsHeldUpByNobody(t *testing.T) {
+	served := func(http.ResponseWriter, *http.Request) {}
+	const ingress = "10.0.0.1:1000"
+	play(t, people{"ann": "ann", "ann's next": "ann", "bob": "bob"}, served, []asking{
+		{ingress, "a", 401},
+		{ingress, "b", 401},
+		{ingress, "c", 429},
+		{ingress, "", 429},
+		{ingress, "ann", 200},
+		{ingress, "ann's next", 200},
+		{ingress, "ann", 429}, // has sent as many as she may
+		{ingress, "bob", 200},
+		{"10.0.0.2:1000", "a", 401},
+	})
 }
 
 // TestABadRequestVouchesForNoToken: it is refused before the API server has seen the token.

@@ -16,9 +16,11 @@ import (
 )
 
 // asStored returns a JSON object as the API server stores it: integers of up to 64 bits as they are, every other number
-// as a double. So what is compared later compares equal. A number that would become another one is refused: nobody
-// would be told.
+// as a double. So what is compared later compares equal. What would become something else is refused: nobody would be told.
 func asStored(raw []byte) ([]byte, error) {
+	if err := v1alpha1.CheckJSON(raw); err != nil {
+		return nil, err
+	}
 	canonical, err := v1alpha1.CanonicalJSON(raw)
 	if err != nil {
 		return nil, err
