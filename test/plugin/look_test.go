@@ -94,7 +94,7 @@ func TestWhatIsToldCanBeDone(t *testing.T) {
 	w.reaches("held", "AlreadyApplied")
 	w.do("lost", "release")
 	got := w.expect(0, "What to do:", "", "explain", "lost", "asks")
-	w.contains(got.out, "attempt 1 begun ", ": Applied: ", "ConfirmApplied by somebody ", "Release by somebody ", "for attempt 1, because: …", "ended as Success/ConfirmedApplied", "Approve by somebody")
+	w.contains(got.out, "attempt 1 begun ", ": Applied; at first: ", "ConfirmApplied by somebody ", "Release by somebody ", "for attempt 1, because: …", "ended as Success/ConfirmedApplied", "Approve by somebody")
 	if got := w.taskonce("get", "lost", "-o", "name"); got.out != "tasksubmission.taskonce.dev/lost\ntaskrecord.taskonce.dev/ik-"+
 		strings.TrimPrefix(w.status("lost", "recordName"), "ik-")+"\n"+w.kubectl("get", "taskdecisions", "--field-selector=spec.submission=lost", "--sort-by=.metadata.creationTimestamp", "-o", "name")+"\n" {
 		t.Errorf("its objects: %s", got.out)
