@@ -60,6 +60,7 @@ func TestHowAProgramEnds(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, []byte(aCluster), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("KUBECONFIG", kubeconfig) // which the processes inherit
 	for _, test := range []struct {
 		arguments string
 		status    int
@@ -75,7 +76,7 @@ func TestHowAProgramEnds(t *testing.T) {
 		{"--nonsense", 2, "program: flag provided but not defined: -nonsense; --help lists the flags\n"},
 	} {
 		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this test
-		again.Env = append(os.Environ(), "PROGRAM_WITH="+test.arguments, "KUBECONFIG="+kubeconfig)
+		again.Env = append(os.Environ(), "PROGRAM_WITH="+test.arguments)
 		out, err := again.CombinedOutput()
 		var failed *exec.ExitError
 		if err != nil && !errors.As(err, &failed) {
