@@ -56,6 +56,7 @@ var _ = Describe("Who did what", func() {
 	It("is the submitter's name, which a replace gets back and nobody can change", func() {
 		run(namespace, theirs.manifest(), "create", "--as=ann", "-f", "-")
 		Expect(annotation("tasksubmission", "grant-42", "submitted-by")).To(Equal("ann"))
+		stands(namespace, "grant-42", "Success/Applied")
 		run(namespace, theirs.manifest(), "replace", "--as=bob", "-f", "-")
 		Expect(annotation("tasksubmission", "grant-42", "submitted-by")).To(Equal("ann"))
 		Expect(refused(namespace, "", "annotate", "--as=bob", "--overwrite", "tasksubmission", "grant-42", "taskonce.dev/submitted-by=bob")).
@@ -87,6 +88,8 @@ var _ = Describe("Who did what", func() {
 		Expect(annotation("taskdecision", "yes", "decided-by")).To(Equal("bob"))
 		Expect(run(namespace, "", "get", "taskdecision", "yes", "-o=jsonpath={.spec.templateDigest}")).To(HavePrefix("sha256:"))
 		stands(namespace, "grant-42", "Success/Applied")
+		Eventually(run).WithArguments(namespace, "", "get", "taskdecision", "yes", "-o=jsonpath={.status.state}").
+			Should(Equal("Applied"), "else the operator may write that between kubectl's read and its write")
 		run(namespace, approve, "replace", "-f", "-") // drops the annotation, which comes back
 		Expect(annotation("taskdecision", "yes", "decided-by")).To(Equal("bob"))
 		Expect(refused(namespace, "", "annotate", "--overwrite", "taskdecision", "yes", "taskonce.dev/decided-by=ann")).To(ContainSubstring("cannot be changed"))
