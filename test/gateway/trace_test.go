@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
@@ -47,5 +48,18 @@ func TestTheTraceGoesThroughTheGateway(t *testing.T) {
 	}
 	if bytes.Contains(traces.Raw(), []byte(w.token)) {
 		t.Error("the token was exported")
+	}
+}
+
+// TestTraces: the client's trace goes on in the submission, and is no part of the action.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.template("award", "/plain/points")
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	w.expect(201, "", installation.passing, w.token, submits("task", "award", with("traceparent", "00-"+trace+"-00f067aa0ba902b7-01")))
+	w.expect(201, "", installation.passing, w.token, submits("task", "award", with("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")))
+	if parent := w.submission("task").Annotations[v1alpha1.AnnotationTraceparent]; !strings.Contains(parent, trace) {
+		t.Errorf("the trace is %q", parent)
 	}
 }
