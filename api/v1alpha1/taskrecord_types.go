@@ -284,10 +284,15 @@ type Attempt struct {
 // Open reports whether the attempt was begun and has no outcome yet.
 func (a *Attempt) Open() bool { return a.Number > 0 && a.Outcome == "" }
 
+// BetweenAttempts reports whether no attempt is under way or in doubt, and the action has not ended: so far it had no effect.
+func (a *Action) BetweenAttempts() bool {
+	return !a.Phase.Terminal() && !a.Unsettled && !a.Attempt.Open()
+}
+
 // LeftAlone reports whether the action does not go on before its submission is applied again: that is gone, and no attempt
 // had an effect. It has a time to end or, where records are kept for good, no time for its next step.
 func (a *Action) LeftAlone() bool {
-	return !a.Phase.Terminal() && !a.Unsettled && !a.Attempt.Open() && (a.ExpiresAt != nil || a.NextAt == nil)
+	return a.BetweenAttempts() && (a.ExpiresAt != nil || a.NextAt == nil)
 }
 
 // Holder says which record holds a business key.

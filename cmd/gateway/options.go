@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/taskonce/taskonce/internal/gateway"
 	"github.com/taskonce/taskonce/internal/gateway/local"
@@ -62,7 +61,6 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	o.address, o.metricsAddress, o.probeAddress, o.pageAddress = ":8443", ":9443", ":8081", setting.Off
-	config.RegisterFlags(flags)
 	flags.Var(&o.address, "bind-address", "Where the interface is served.")
 	flags.StringVar(&o.certDir, "tls-cert-dir", "", "A folder with tls.crt and tls.key, which are read again when they change.")
 	flags.BoolVar(&o.plainHTTP, "plain-http", false, "Serve without TLS: tokens can be read by whoever sees the traffic, so use it only if something in front of the gateway, on the same machine or a network of its own, terminates TLS.")

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
-
 	"github.com/taskonce/taskonce/internal/effect/httpcall"
 	"github.com/taskonce/taskonce/internal/effect/sqltx"
 	"github.com/taskonce/taskonce/internal/setting"
@@ -70,7 +68,6 @@ func parse(arguments []string, lookup func(string) (string, bool), output io.Wri
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	o.metricsAddress, o.probeAddress, o.webhookAddress, o.pprofAddress = ":8443", ":8081", ":9443", setting.Off
-	config.RegisterFlags(flags)
 	flags.BoolVar(&o.checkOnly, "check", false, "Check that the CRDs are installed and the rights granted, and do nothing else.")
 	flags.Var(&o.metricsAddress, "metrics-bind-address", "Where metrics are served, over HTTPS, for anyone who may read them; 0 turns them off.")
 	flags.StringVar(&o.metricsAuthentication, "metrics-authentication", delegated, "Who may read the metrics: delegated asks the API server, which needs two rights on the whole cluster; none admits everybody who reaches the port.")

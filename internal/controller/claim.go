@@ -54,12 +54,11 @@ func (r *Submissions) claimed(ctx context.Context, subject *subject, claim *v1al
 }
 
 func (r *Submissions) release(ctx context.Context, subject *subject) error {
-	switch err := r.Records.Release(ctx, subject.claim.Object); {
-	case err == nil:
-		r.tellGone(subject, telemetry.Released, "a person gave its business key free")
-	case apierrors.IsConflict(err):
+	err := r.tellDeleted(subject, telemetry.Released, "a person gave its business key free", r.Records.Release(ctx, subject.claim.Object))
+	if apierrors.IsConflict(err) {
 		return r.readClaim(ctx, subject)
-	case !apierrors.IsNotFound(err): // else another process was first, and told of it
+	}
+	if err != nil {
 		return err
 	}
 	subject.claim = lifecycle.Claim{Read: true}

@@ -17,9 +17,7 @@ import (
 
 // remove deletes a submission whose time is over, if it is still that very object, as it was read. Its record stays.
 func (r *Submissions) remove(ctx context.Context, subject *subject) error {
-	if err := r.deleteAsRead(ctx, subject.submission); err == nil {
-		r.tellGone(subject, telemetry.Removed, "its time to live was over")
-	} else if !apierrors.IsNotFound(err) { // else somebody else was first
+	if err := r.tellDeleted(subject, telemetry.Removed, "its time to live was over", r.deleteAsRead(ctx, subject.submission)); err != nil {
 		return err
 	}
 	subject.submission = nil
@@ -35,9 +33,7 @@ func (r *Submissions) expire(ctx context.Context, subject *subject) error {
 	if exists != nil {
 		return errStillInUse
 	}
-	if err := r.Records.Expire(ctx, subject.record.Object); err == nil {
-		r.tellGone(subject, telemetry.Forgotten, "its time to be remembered was over")
-	} else if !apierrors.IsNotFound(err) { // else somebody else was first
+	if err := r.tellDeleted(subject, telemetry.Forgotten, "its time to be remembered was over", r.Records.Expire(ctx, subject.record.Object)); err != nil {
 		return err
 	}
 	r.forget(subject.action)

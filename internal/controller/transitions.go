@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/internal/lifecycle"
@@ -80,7 +81,15 @@ func (r *Submissions) tellJudged(subject *subject, step lifecycle.Judge) {
 	})
 }
 
-// tellGone tells that a submission or a record is there no more, or that its business key is free.
+// tellDeleted tells that a submission or a record is there no more, or that its business key is free, where err, of the delete,
+// says so. Where nothing was there any more somebody else was first, and told of it: that is no error.
+func (r *Submissions) tellDeleted(subject *subject, kind telemetry.Kind, why string, err error) error {
+	if err == nil {
+		r.tellGone(subject, kind, why)
+	}
+	return client.IgnoreNotFound(err)
+}
+
 func (r *Submissions) tellGone(subject *subject, kind telemetry.Kind, why string) {
 	if r.Observer == nil {
 		return

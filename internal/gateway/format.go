@@ -12,12 +12,9 @@ import (
 var unambiguous = huma.Format{
 	Marshal: huma.DefaultJSONFormat.Marshal,
 	Unmarshal: func(data []byte, v any) error {
-		if !json.Valid(data) {
-			return json.Unmarshal(data, v) // whose error says where it is not
-		}
-		if err := v1alpha1.CheckJSON(data); err != nil {
+		if err := json.Unmarshal(data, v); err != nil { // which says where it is no JSON
 			return err
 		}
-		return json.Unmarshal(data, v)
+		return v1alpha1.CheckJSON(data)
 	},
 }

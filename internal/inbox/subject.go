@@ -64,14 +64,14 @@ func (s *Subject) AwaitsApproval() bool {
 	}
 	action, digest := s.Action(), s.EffectDigest()
 	asked := s.Template != nil && s.Template.Spec.Approval != nil && s.Template.Spec.Approval.Required
-	return asked && digest != "" && action != nil && !action.Phase.Terminal() && !action.Unsettled && !action.Attempt.Open() &&
+	return asked && digest != "" && action != nil && action.BetweenAttempts() &&
 		action.EffectDigest != digest && action.ApprovedDigest != digest
 }
 
 // Left reports whether its submission was deleted between two attempts: no further one begins unless it is applied again.
 func (s *Subject) Left() bool {
 	action := s.Action()
-	return s.Submission == nil && action != nil && !action.Phase.Terminal() && !action.Unsettled && !action.Attempt.Open()
+	return s.Submission == nil && action != nil && action.BetweenAttempts()
 }
 
 // Lacks is what the next attempt of what had no effect so far waits for, beside its time: the reason for which it would wait

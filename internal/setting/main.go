@@ -11,6 +11,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
 // Common are the options of every program. A program's own embed them.
@@ -21,6 +22,7 @@ type Common struct {
 
 // Register adds the flags.
 func (c *Common) Register(flags *flag.FlagSet) {
+	config.RegisterFlags(flags)
 	flags.BoolVar(&c.version, "version", false, "Print the version, and do nothing else.")
 	c.log.Register(flags)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
 // wanted are the options of a program.
@@ -32,7 +31,6 @@ func (w *wanted) Open() error {
 func parseWanted(arguments []string, lookup func(string) (string, bool), output io.Writer) (*wanted, error) {
 	w, flags := &wanted{}, flag.NewFlagSet("program", flag.ContinueOnError)
 	w.Register(flags)
-	config.RegisterFlags(flags)
 	flags.BoolVar(&w.unopened, "unopened", false, "")
 	flags.BoolVar(&w.fails, "fails", false, "")
 	if err := Parse(flags, arguments, lookup, output); err != nil {

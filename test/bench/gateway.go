@@ -13,10 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/taskonce/taskonce/api/v1alpha1"
 	"github.com/taskonce/taskonce/pkg/submit"
@@ -181,11 +179,7 @@ func (w *world) caller(ctx context.Context) (*caller, error) {
 	if c.client, err = submit.Connect(config); err != nil {
 		return nil, err
 	}
-	return c, until(ctx, "the right to submit", func(ctx context.Context) (bool, error) {
-		err := c.client.API.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "none"}, &v1alpha1.TaskSubmission{})
-		if apierrors.IsForbidden(err) {
-			return false, nil
-		}
-		return true, client.IgnoreNotFound(err)
+	return c, w.plane.AwaitRight(ctx, harness.AccountUser(namespace, name), harness.Right{
+		Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: "tasksubmissions", Verb: "create",
 	})
 }

@@ -68,7 +68,7 @@ func TestPassThroughLendsNothing(t *testing.T) {
 	w.expect(401, "unauthenticated", url, "forged", submits("task", "award"))
 	w.expect(403, "forbidden", url, w.account("nobody"), submits("task", "award"))
 	w.expect(201, "", url, w.token, submits("task", "award"))
-	if by := w.submission("task").Annotations[v1alpha1.AnnotationSubmittedBy]; by != "system:serviceaccount:"+w.namespace+":application" {
+	if by := w.submission("task").Annotations[v1alpha1.AnnotationSubmittedBy]; by != harness.AccountUser(w.namespace, "application") {
 		t.Errorf("it was submitted by %q", by)
 	}
 }

@@ -44,10 +44,10 @@ func (w *world) gatewayByManifest() {
 	w.install(namespace)
 	w.sh("kubectl create serviceaccount app -n " + namespace + "; kubectl create serviceaccount stranger -n " + namespace +
 		"; kubectl create rolebinding app -n " + namespace + " --clusterrole=taskonce-submitter --serviceaccount=" + namespace + ":app")
-	w.mayBy("system:serviceaccount:"+namespace+":app", submitting(namespace))
+	w.mayBy(harness.AccountUser(namespace, "app"), submitting(namespace))
 	d.submits(http.StatusCreated, w.token(namespace, "app"), namespace, "passed-1", "pay")
 	d.submits(http.StatusForbidden, w.token(namespace, "stranger"), namespace, "passed-2", "pay")
-	if by := w.submission(namespace, "passed-1").Annotations[v1alpha1.AnnotationSubmittedBy]; by != "system:serviceaccount:"+namespace+":app" {
+	if by := w.submission(namespace, "passed-1").Annotations[v1alpha1.AnnotationSubmittedBy]; by != harness.AccountUser(namespace, "app") {
 		w.Errorf("passed on, it was submitted by %q", by)
 	}
 	d.metricsNeedARight()
@@ -186,7 +186,7 @@ func (d *door) verifies(namespace string, issuer *harness.Issuer) {
 	d.sh("kubectl create serviceaccount cluster -n " + namespace)
 	d.submits(http.StatusUnauthorized, d.token(namespace, "cluster"), namespace, "verified-2", "pay")
 	by := d.submission(namespace, "verified-1").Annotations
-	if by[v1alpha1.AnnotationSubmittedBy] != "system:serviceaccount:"+system+":"+gatewayAccount || by[v1alpha1.AnnotationOnBehalfOf] != issuer.URL+"#stu-7" {
+	if by[v1alpha1.AnnotationSubmittedBy] != harness.AccountUser(system, gatewayAccount) || by[v1alpha1.AnnotationOnBehalfOf] != issuer.URL+"#stu-7" {
 		d.Errorf("it was submitted by %v", by)
 	}
 	invalid := &v1alpha1.TaskSubmission{}

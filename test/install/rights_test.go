@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/taskonce/taskonce/test/harness"
 )
 
 // grant is one thing that a rule allows: the smallest part of it that could be taken away.
@@ -122,7 +124,7 @@ func (w *world) requests(namespace, account string) []*auditv1.Event {
 		if json.Unmarshal(lines.Bytes(), event) != nil {
 			continue // the last line is being written
 		}
-		ours := event.User.Username == "system:serviceaccount:"+namespace+":"+account && event.ObjectRef != nil
+		ours := event.User.Username == harness.AccountUser(namespace, account) && event.ObjectRef != nil
 		if ours && event.RequestReceivedTimestamp.After(w.begun) {
 			all = append(all, event)
 			all = append(all, implied(event)...)
