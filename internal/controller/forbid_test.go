@@ -107,7 +107,7 @@ var _ = Describe("That it was not applied, said of a receiver that can be made t
 	It("is tried again where the process dies before it is stored", func() {
 		decision := w.decide(v1alpha1.DecisionConfirmNotApplied, "a")
 		w.faults.refuse("update", recordsIn(v1alpha1.PhaseFailed), 1, errConnection)
-		Eventually(func() error { _, err := w.pass("a"); return err }).Should(HaveOccurred())
+		w.passesUntilAnError("a")
 		w.replaceProcess()
 		w.run("a")
 		w.expect("a", v1alpha1.PhaseFailed, v1alpha1.ReasonConfirmedNotApplied)

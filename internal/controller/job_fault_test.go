@@ -48,10 +48,18 @@ var _ = Describe("A Job that something happens to (hazard 14)", func() {
 	It("is found where the operator is killed between create and conclude, and has not run before", func() {
 		w := newWorld()
 		j := w.newJobs(ends(well))
+		made, held := make(chan struct{}), make(chan struct{})
+		DeferCleanup(func() { close(held) })
+		w.faults.on("create", aJob, 1, func(object client.Object, send func(client.Object) error) error {
+			err := send(object)
+			close(made)
+			<-held
+			return err
+		})
 		w.submit("a")
 		_, err := w.pass("a")
 		Expect(err).NotTo(HaveOccurred())
-		w.landed("a")
+		Eventually(made).Should(BeClosed())
 		w.replaceProcess()
 		w.run("a")
 		Expect(w.job("a-a1").Spec.Suspend).To(Equal(ptr.To(true)))

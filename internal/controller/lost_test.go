@@ -95,11 +95,7 @@ var _ = Describe("A write to the API server", func() {
 
 	It("of an outcome that is refused is told too (I9)", func() {
 		w.faults.refuse("update", recordsIn(v1alpha1.PhaseSuccess), 1, errForbidden)
-		_, err := w.pass("a")
-		Expect(err).NotTo(HaveOccurred())
-		w.landed("a")
-		_, err = w.pass("a")
-		Expect(err).To(HaveOccurred())
+		w.passesUntilAnError("a")
 		w.expect("a", v1alpha1.PhaseProcessing, v1alpha1.ReasonExecuting)
 		Expect(w.status("a").Message).To(ContainSubstring("exceeded quota: records"))
 		w.run("a")
@@ -197,11 +193,7 @@ var _ = Describe("A write to the API server", func() {
 	It("stores again what came of an attempt whose record and submission were deleted before that was stored (I9)", func() {
 		w.fake.On(1, effecttest.Applies(`{"points": 10}`))
 		w.faults.refuse("update", recordsIn(v1alpha1.PhaseSuccess), 1, errInternal)
-		_, err := w.pass("a")
-		Expect(err).NotTo(HaveOccurred())
-		w.landed("a")
-		_, err = w.pass("a")
-		Expect(err).To(HaveOccurred())
+		w.passesUntilAnError("a")
 		Expect(admin.Delete(ctx, w.record("a"))).To(Succeed())
 		w.remove("a")
 		w.run("a")

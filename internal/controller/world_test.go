@@ -91,6 +91,12 @@ func (w *world) pass(name string) (ctrl.Result, error) {
 	return w.op.Reconcile(ctx, ctrl.Request{NamespacedName: w.named(name)})
 }
 
+// passesUntilAnError reconciles until a pass fails: the one that launches an effect, where that is quick, or one after it.
+func (w *world) passesUntilAnError(name string) {
+	GinkgoHelper()
+	Eventually(func() error { _, err := w.pass(name); return err }).Should(HaveOccurred())
+}
+
 // run reconciles, as the work queue would, until there is nothing to do before a time that it returns.
 func (w *world) run(name string) ctrl.Result {
 	GinkgoHelper()
